@@ -1,0 +1,92 @@
+"""What an event becomes: a mail, its rendered message, and the bytes of one provider."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from consumer.model.records import Json
+
+
+class Priority(StrEnum):
+    NORMAL = "normal"
+    HIGH = "high"
+
+
+class OnUnknown(StrEnum):
+    """What to do when all evidence about an unknown outcome is spent."""
+
+    HOLD = "hold"
+    RESEND = "resend"
+
+
+@dataclass(frozen=True, slots=True)
+class MailType:
+    """A folder of the catalogue, as the rest of the service sees it: what to do with its mails."""
+
+    name: str
+    topic: str
+    providers: tuple[str, ...]  # names of [providers.X]: first choice, then failover
+    sender: str  # name of a [senders.X]
+    max_age: float  # seconds
+    priority: Priority = Priority.NORMAL
+    on_unknown: OnUnknown = OnUnknown.HOLD
+    digest: str = ""  # of the folder's content; names what a row was first claimed with
+    sensitive: bool = False  # entity_id may not appear in outcome records
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """What the catalogue makes of an event, before anything is rendered. Made without clock or chance."""
+
+    type: MailType
+    key: str  # 48 hex characters, see `keys.send_key`
+    entity_id: str
+    recipient: str  # one strict address, domain folded to ASCII lower case
+    fingerprint: str  # hex digest over the canonical context, recipient and mail type
+    context: Mapping[str, Json]
+    occurred_at: datetime  # aware; ages are counted from here
+    locale: str | None = None
+    timezone: str | None = None
+    active: bool = True  # False: before the type's `active_from`
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A mailbox; the name travels apart from the address and is never parsed out of it again."""
+
+    email: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A rendered email with one recipient. Rendering is deterministic: same mail, same bytes."""
+
+    key: str
+    mail_type: str
+    sender: Address
+    to: Address
+    subject: str
+    text: str
+    html: str
+    message_id: str  # "<key@sender-domain>", angle brackets included
+    reply_to: Address | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    tags: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)  # stream, configuration_set, ip_pool
+    track_opens: bool = False
+    track_clicks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The bytes that one provider will be sent for one message, the same at every repeat."""
+
+    message: Message
+    body: bytes
+    body_hash: bytes  # SHA-256 of body, 32 bytes
+    headers: Mapping[str, str] = field(default_factory=dict)  # what depends on the message (keys)
+    url: str = ""
