@@ -39,7 +39,7 @@ class MailType:
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """What the catalogue makes of an event, before anything is rendered. Made without clock or chance."""
+    """What the catalogue makes of an event, before anything is rendered. Pure."""
 
     type: MailType
     key: str  # 48 hex characters, see `keys.send_key`
