@@ -1,0 +1,100 @@
+"""The real parts, started once a session, and the rule about skips.
+
+A part that this machine cannot bring skips the tests that need it, by name and with the reason;
+under SENDONCE_TEST_STRICT=1 (as CI runs) such a test has failed.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from typing import TYPE_CHECKING, TypeVar
+
+import pytest
+
+from tests.parts.postgres import NoPostgresError, Postgres, start_postgres
+
+if TYPE_CHECKING:
+    from tests.parts.kafka import Kafka
+
+STRICT = os.environ.get("SENDONCE_TEST_STRICT") == "1"
+
+Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """Yield one server for the whole session. A test that breaks a server starts its own."""
+    try:
+        with start_postgres(fsync=False) as running:
+            yield running
+    except NoPostgresError as reason:
+        pytest.skip(f"no Postgres: {reason}")
+
+
+@pytest.fixture
+async def database(postgres: Postgres) -> AsyncIterator[str]:
+    """Yield the DSN of a migrated database of this test's own."""
+    dsn = await postgres.database(_migrated)
+    yield dsn
+    await postgres.drop(dsn)
+
+
+async def _migrated(dsn: str) -> None:
+    from consumer import guard  # noqa: PLC0415 - pure tests need no database driver
+
+    await guard.migrate(dsn, environment="test")
+
+
+@pytest.fixture(scope="session")
+def kafka() -> Iterator[Kafka]:
+    """Yield one broker for the whole session. A test that breaks a broker starts its own."""
+    from tests.parts.kafka import NoKafkaError, start_kafka  # noqa: PLC0415 - pure tests need none
+
+    try:
+        with start_kafka() as running:
+            yield running
+    except NoKafkaError as reason:
+        pytest.skip(f"no Kafka: {reason}")
+
+
+@pytest.fixture
+def unique() -> Callable[[str], str]:
+    """Return a maker of names (topics, groups) that no other test of this broker has."""
+    return lambda stem: f"{stem}.{secrets.token_hex(4)}"
+
+
+@pytest.fixture
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+# ── Skips: never silent, and under STRICT never green
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    return _strictly((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    return _strictly((yield))
+
+
+def _strictly(report: Report) -> Report:
+    expected = hasattr(report, "wasxfail")
+    if STRICT and report.skipped and not expected:
+        _, _, reason = report.longrepr if isinstance(report.longrepr, tuple) else ("", 0, "")
+        report.outcome = "failed"
+        report.longrepr = f"{report.nodeid}: {reason} (nothing may be skipped here)"
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if not terminalreporter.stats.keys() & {"skipped", "failed", "error"}:
+        terminalreporter.write_line("Nothing was skipped.")
