@@ -1,0 +1,197 @@
+"""Logging: structlog and the standard library, as JSON lines on stderr, off the event loop.
+
+Lines are handed to a thread through a bounded queue. A plain write would be simpler and as quick
+on a good day; on a bad one (a full disk, a pipe that nobody reads) it stops the event loop, with it
+the heartbeats to Kafka and the renewals of leases. The thread sleeps a moment before it writes, so
+that a busy service pays one system call for many lines, and no thread switch a line. What does not
+fit is dropped and counted: the guard holds the truth, a log only tells of it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import io
+import logging
+import sys
+import threading
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
+
+import structlog
+
+from consumer.telemetry.lines import to_line
+
+if TYPE_CHECKING:
+    from structlog.typing import EventDict, WrappedLogger
+
+_LIMIT: Final = 20_000  # lines; some ten seconds of a busy service, about 10 MB
+_LINGER: Final = 0.02  # seconds that lines gather before they are written together
+_CLOSING: Final = 2.0  # seconds that the end of the process waits for a reader of its log
+
+
+class Logs:
+    """The way out for log lines. Thread-safe; none of its methods raises for a broken stream."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.dropped = 0
+        self._stream = stream
+        self._lines: deque[bytes] = deque()
+        self._wake = threading.Event()
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._write_forever, name="logs", daemon=True)
+        self._thread.start()
+
+    def write(self, line: bytes) -> None:
+        if len(self._lines) >= _LIMIT:
+            self.dropped += 1
+            return
+        self._lines.append(line)
+        if not self._wake.is_set():
+            self._wake.set()
+
+    def close(self) -> None:
+        """Write what is waiting, but do not wait for ever for a reader."""
+        self._closed.set()
+        self._wake.set()
+        self._thread.join(_CLOSING)
+
+    def _write_forever(self) -> None:
+        while not self._closed.is_set():
+            self._wake.wait()
+            self._closed.wait(_LINGER)
+            self._wake.clear()
+            self._write_waiting()
+        self._write_waiting()
+
+    def _write_waiting(self) -> None:
+        lines = [self._lines.popleft() for _ in range(len(self._lines))]
+        if not lines:
+            return
+        try:
+            _write_all(self._stream, b"\n".join(lines) + b"\n")
+        except (OSError, ValueError):  # nobody reads any more, or the stream was closed
+            self.dropped += len(lines)
+
+
+def _standard_error() -> BinaryIO:
+    """Take stderr below Python's buffer, whose lock a blocked thread would hold at the end."""
+    try:
+        return io.FileIO(sys.stderr.fileno(), "wb", closefd=False)  # type: ignore[return-value]  # typeshed: FileIO is no BinaryIO
+    except (OSError, ValueError):  # replaced by something in memory
+        return sys.stderr.buffer
+
+
+def _write_all(stream: BinaryIO, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        written = stream.write(view)
+        if written is None:  # a full pipe in non-blocking mode
+            raise BlockingIOError
+        view = view[written:]
+    stream.flush()
+
+
+class _Logger:
+    """What structlog calls at the end of its processors. One way out for the whole process."""
+
+    out: Logs | None = None
+
+    def msg(self, line: bytes) -> None:
+        if _Logger.out is not None:
+            _Logger.out.write(line)
+
+    debug = info = warning = warn = error = critical = fatal = exception = failure = log = msg
+
+
+def configure_logging(level: str = "info", stream: BinaryIO | None = None) -> Logs:
+    """Send every log line of the process to `stream` (default: stderr), from `level` upwards.
+
+    `level`: debug, info, warning or error. May be called again: the last call wins.
+    """
+    number = logging.getLevelNamesMapping()[level.upper()]
+    logs = Logs(stream or _standard_error())
+    previous, _Logger.out = _Logger.out, logs
+    if previous is not None:
+        atexit.unregister(previous.close)
+        previous.close()
+    atexit.register(logs.close)
+    _configure_structlog(number)
+    _route_standard_library(number)
+    return logs
+
+
+def _configure_structlog(level: int) -> None:
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            _render,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=_Logger,
+        cache_logger_on_first_use=True,
+    )
+
+
+def _render(_logger: WrappedLogger, _method: str, event: EventDict) -> tuple[tuple[bytes], Any]:
+    return (to_line(event),), {}
+
+
+# ── Libraries speak through the standard library, and some of them do not stop
+
+_QUIET: Final = ("aiokafka", "asyncpg", "aiohttp", "asyncio", "botocore", "aiosmtplib")
+_WINDOW: Final = 10.0  # seconds
+_PER_WINDOW: Final = 3  # of one message template; aiokafka says 70 a second with one broker down
+_TEMPLATES: Final = 500
+
+
+class _Library(logging.Handler):
+    """A few lines a window for each message template, then silence and a count."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: dict[tuple[str, str], list[float]] = {}  # [window start, lines in it]
+        self._log = structlog.get_logger()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        suppressed = self._admit(record, time.monotonic())
+        if suppressed is None:
+            return
+        more: dict[str, object] = {"suppressed": suppressed} if suppressed else {}
+        if record.exc_info and record.exc_info[0]:
+            more["exc_info"] = record.exc_info
+        self._log.log(_known(record.levelno), _text(record), library=record.name, **more)
+
+    def _admit(self, record: logging.LogRecord, now: float) -> int | None:
+        """None: not this one. Else: how many were held back before it."""
+        if len(self._seen) > _TEMPLATES:  # templates with values in them; forget rather than grow
+            self._seen.clear()
+        window = self._seen.setdefault((record.name, str(record.msg)[:200]), [now, 0])
+        held_back = max(0, int(window[1]) - _PER_WINDOW)
+        if now - window[0] > _WINDOW:
+            window[:] = [now, 0]
+        else:
+            held_back = 0
+        window[1] += 1
+        return held_back if window[1] <= _PER_WINDOW else None
+
+
+def _text(record: logging.LogRecord) -> str:
+    try:
+        return record.getMessage()
+    except Exception:  # noqa: BLE001  a wrong template of a library stops no mail
+        return str(record.msg)
+
+
+def _known(level: int) -> int:
+    """Round down to a level with a name: structlog knows no others."""
+    return max(10, min(level // 10 * 10, 50))
+
+
+def _route_standard_library(level: int) -> None:
+    logging.basicConfig(handlers=[_Library()], level=max(level, logging.INFO), force=True)
+    for name in _QUIET:
+        logging.getLogger(name).setLevel(max(level, logging.WARNING))

@@ -1,0 +1,205 @@
+"""The numbers of one process, for Prometheus. What each means: deploy/README.md.
+
+Children (one time series each) are made once and kept in dictionaries: a count on the straight line
+is a look-up and an addition, about a microsecond. Labels hold names from the configuration and the
+catalogue and members of closed sets only; never a key, an address or a value from an event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import IntEnum
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Gauge, Histogram, ProcessCollector
+
+from consumer import __version__
+from consumer.model import (
+    Accepted,
+    Answer,
+    Blocked,
+    OutcomeStatus,
+    Reason,
+    Refused,
+    Rejected,
+    SkipRule,
+    SlowDown,
+    TooLate,
+    Transient,
+    Unclear,
+)
+from consumer.telemetry.series import Lag, LagCollector, counter, counters, gauges, histograms
+
+ANSWERS: Final[Mapping[type[Answer], str]] = {
+    Accepted: "accepted",
+    TooLate: "too_late",
+    Transient: "transient",
+    SlowDown: "slow_down",
+    Refused: "refused",
+    Rejected: "rejected",
+    Blocked: "blocked",
+    Unclear: "unclear",
+}
+
+# From a quiet evening (milliseconds) to the far side of an outage (hours).
+_WAITS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200)
+_CALLS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 6, 10, 20, 30, 60)
+_STATEMENTS: Final = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.25, 1, 4, 15)
+_ROWS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+_STALLS: Final = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10)
+
+
+class BreakerState(IntEnum):
+    CLOSED = 0
+    HALF_OPEN = 1
+    OPEN = 2
+
+
+class Metrics:
+    """One registry, and a method for each thing worth counting."""
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        Gauge(
+            "sendonce_build_info", "1; the version is the label.", ["version"], registry=registry
+        ).labels(__version__).set(1)
+
+        self._records = counters(
+            registry, "records", "Records finished, by what became of them.", "topic", "result"
+        )
+        self._claims = counters(registry, "claims", "What a claim or a look came to.", "result")
+        self._attempts = counters(
+            registry, "attempts", "Requests to providers, by class of answer.", "provider", "answer"
+        )
+        self._dead_letters = counters(
+            registry, "dead_letters", "Dead letters written.", "topic", "reason"
+        )
+        self._skipped = counters(
+            registry, "skipped", "Records that a written rule skipped.", "topic", "rule"
+        )
+        self._outcomes = counters(registry, "outcomes", "Outcome records published.", "status")
+        self._alerts = counters(registry, "alerts", "Alert lines logged, by name.", "alert")
+        self.doubles = counter(registry, "doubles", "Second acceptances seen for one key.")
+        self.fenced = counter(registry, "fenced_writes", "Writes that a later epoch kept out.")
+
+        self._to_attempt = histograms(
+            registry,
+            "append_to_attempt_seconds",
+            "From the record's timestamp to its first request.",
+            _WAITS,
+            "mail_type",
+        )
+        self._to_outcome = histograms(
+            registry,
+            "append_to_outcome_seconds",
+            "From the record's timestamp to its recorded outcome.",
+            _WAITS,
+            "mail_type",
+        )
+        self._durations = histograms(
+            registry, "attempt_duration_seconds", "One request to a provider.", _CALLS, "provider"
+        )
+        self._batch_rows = histograms(
+            registry, "guard_batch_rows", "Rows in one guard statement.", _ROWS, "statement"
+        )
+        self._batch_seconds = histograms(
+            registry, "guard_statement_seconds", "One guard statement.", _STATEMENTS, "statement"
+        )
+        self._loop_lag = Histogram(
+            "sendonce_loop_lag_seconds",
+            "How late the event loop's own timer was.",
+            buckets=_STALLS,
+            registry=registry,
+        )
+
+        self._breakers = gauges(
+            registry,
+            "breaker_state",
+            "0 closed, 1 half-open, 2 open; sender empty: the whole provider.",
+            "provider",
+            "sender",
+        )
+        self._waiting = gauges(
+            registry,
+            "dead_letters_waiting",
+            "Dead letters in the table that are not closed.",
+            "status",
+            "reason",
+        )
+        self._in_flight = Gauge("sendonce_in_flight_records", "Records in hand.", registry=registry)
+        self._leases = Gauge("sendonce_leases_held", "Leases held.", registry=registry)
+        self._lost_lines = Gauge(
+            "sendonce_log_lines_dropped", "Log lines nobody read in time.", registry=registry
+        )
+
+    # ── The straight line
+
+    def record(self, topic: str, result: str) -> None:
+        self._records[topic, result].inc()
+
+    def claim(self, result: str) -> None:
+        self._claims[(result,)].inc()
+
+    def attempt(self, provider: str, answer: Answer, seconds: float) -> None:
+        self._attempts[provider, ANSWERS[type(answer)]].inc()
+        self._durations[(provider,)].observe(seconds)
+
+    def append_to_attempt(self, mail_type: str, seconds: float) -> None:
+        """`seconds` since the record's timestamp; other people's clocks may make it negative."""
+        self._to_attempt[(mail_type,)].observe(max(seconds, 0.0))
+
+    def append_to_outcome(self, mail_type: str, seconds: float) -> None:
+        self._to_outcome[(mail_type,)].observe(max(seconds, 0.0))
+
+    def dead_letter(self, topic: str, reason: Reason) -> None:
+        self._dead_letters[topic, reason.value].inc()
+
+    def skip(self, topic: str, rule: SkipRule) -> None:
+        self._skipped[topic, rule.value].inc()
+
+    def outcome(self, status: OutcomeStatus) -> None:
+        self._outcomes[(status.value,)].inc()
+
+    # ── The parts
+
+    def guard_batch(self, statement: str, rows: int, seconds: float) -> None:
+        self._batch_rows[(statement,)].observe(rows)
+        self._batch_seconds[(statement,)].observe(seconds)
+
+    def breaker(self, provider: str, sender: str, state: BreakerState) -> None:
+        """`sender` empty: the breaker of the provider as a whole."""
+        self._breakers[provider, sender].set(state)
+
+    def alert(self, name: str) -> None:
+        self._alerts[(name,)].inc()
+
+    def loop_lag(self, seconds: float) -> None:
+        self._loop_lag.observe(max(seconds, 0.0))
+
+    def dead_letters_waiting(self, counts: Mapping[tuple[str, str], int]) -> None:
+        """Replace the last figures by the table's own count, by (status, reason)."""
+        for child in self._waiting.values():
+            child.set(0)
+        for labels, count in counts.items():
+            self._waiting[labels].set(count)
+
+    # ── Read when Prometheus asks
+
+    def watch(
+        self,
+        *,
+        lag: Callable[[], Lag] | None = None,
+        in_flight: Callable[[], float] | None = None,
+        leases: Callable[[], float] | None = None,
+        dropped_lines: Callable[[], float] | None = None,
+    ) -> None:
+        if lag is not None:
+            self.registry.register(LagCollector(lag))
+        for gauge, read in (
+            (self._in_flight, in_flight),
+            (self._leases, leases),
+            (self._lost_lines, dropped_lines),
+        ):
+            if read is not None:
+                gauge.set_function(read)

@@ -1,0 +1,75 @@
+"""Laws of the numbers: every answer has a class, names carry units, and a count is cheap."""
+
+from __future__ import annotations
+
+import timeit
+from typing import get_args
+
+from prometheus_client import generate_latest
+
+from consumer.model import Accepted, Answer, Reason, SkipRule, Unclear
+from consumer.telemetry import BreakerState, Metrics
+from consumer.telemetry.metrics import ANSWERS
+
+
+def test_every_answer_has_a_name_of_its_own() -> None:
+    assert set(ANSWERS) == set(get_args(Answer))
+    assert len(set(ANSWERS.values())) == len(ANSWERS)
+
+
+def test_what_was_counted_is_served() -> None:
+    metrics = Metrics()
+    metrics.record("orders", "sent")
+    metrics.claim("granted")
+    metrics.attempt("postmark", Unclear("reset"), 0.2)
+    metrics.append_to_attempt("order.receipt", -3.0)
+    metrics.dead_letter("orders", Reason.CONFLICT)
+    metrics.skip("orders", SkipRule.TOO_OLD)
+    metrics.breaker("postmark", "", BreakerState.OPEN)
+    metrics.guard_batch("claim", 32, 0.004)
+    metrics.doubles.inc()
+    text = generate_latest(metrics.registry).decode()
+    for line in (
+        'sendonce_records_total{result="sent",topic="orders"} 1.0',
+        'sendonce_claims_total{result="granted"} 1.0',
+        'sendonce_attempts_total{answer="unclear",provider="postmark"} 1.0',
+        'sendonce_append_to_attempt_seconds_sum{mail_type="order.receipt"} 0.0',
+        'sendonce_dead_letters_total{reason="conflict",topic="orders"} 1.0',
+        'sendonce_skipped_total{rule="too_old",topic="orders"} 1.0',
+        'sendonce_breaker_state{provider="postmark",sender=""} 2.0',
+        'sendonce_guard_batch_rows_sum{statement="claim"} 32.0',
+        "sendonce_doubles_total 1.0",
+        "sendonce_fenced_writes_total 0.0",
+    ):
+        assert line in text
+
+
+def test_a_partition_that_was_given_up_shows_no_lag_any_more() -> None:
+    metrics, lag = Metrics(), {("orders", 0): 7, ("orders", 1): 0}
+    metrics.watch(lag=lambda: lag, in_flight=lambda: 3, leases=lambda: 2, dropped_lines=lambda: 0)
+    assert 'sendonce_lag_records{partition="0",topic="orders"} 7.0' in _text(metrics)
+    assert "sendonce_in_flight_records 3.0" in _text(metrics)
+    del lag["orders", 0]
+    assert 'partition="0"' not in _text(metrics)
+
+
+def test_dead_letters_that_were_settled_go_down_to_nought() -> None:
+    metrics = Metrics()
+    metrics.dead_letters_waiting({("open", "unknown"): 4})
+    metrics.dead_letters_waiting({})
+    assert 'sendonce_dead_letters_waiting{reason="unknown",status="open"} 0.0' in _text(metrics)
+
+
+def test_two_services_in_one_process_count_apart() -> None:
+    assert Metrics().registry is not Metrics().registry
+
+
+def test_a_count_costs_microseconds() -> None:
+    metrics, answer = Metrics(), Accepted("1")
+    metrics.attempt("postmark", answer, 0.01)
+    took = min(timeit.repeat(lambda: metrics.record("orders", "sent"), number=2000, repeat=5))
+    assert took / 2000 < 20e-6
+
+
+def _text(metrics: Metrics) -> str:
+    return generate_latest(metrics.registry).decode()
