@@ -1,0 +1,162 @@
+"""How a record ends, and what upstream hears of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, assert_never
+
+import orjson
+
+from consumer.model import (
+    MarkExpired,
+    MarkFailed,
+    MarkParked,
+    MarkSent,
+    MarkUnknown,
+    MarkWaiting,
+    Outcome,
+    OutcomeStatus,
+    Status,
+)
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from consumer.model import Bad, Mail, Record, Row, Skipped, Transition
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The record is finished: its offset may be committed, once `outcome` is published."""
+
+    outcome: Outcome | None
+    result: str  # one word for the metrics: sent, duplicate, redelivery, dead_letter ...
+
+
+@dataclass(frozen=True, slots=True)
+class LetGo:
+    """The record was called back before it ended; it will be delivered again."""
+
+
+Ending: TypeAlias = Ended | LetGo
+
+
+def skipped(record: Record, skip: Skipped, mail: Mail | None = None) -> Ended:
+    outcome = Outcome(
+        OutcomeStatus.SKIPPED,
+        record.coordinates,
+        idempotency_key=mail.key if mail else None,
+        event_type=skip.event_type,
+        entity_id=_entity(mail),
+        reason=skip.rule.value,
+    )
+    return Ended(outcome, "skipped")
+
+
+def dead_letter(record: Record, bad: Bad) -> Ended:
+    outcome = Outcome(
+        OutcomeStatus.DEAD_LETTER,
+        record.coordinates,
+        idempotency_key=bad.idempotency_key,
+        event_type=bad.event_type,
+        reason=bad.reason.value,
+    )
+    return Ended(outcome, "dead_letter")
+
+
+def stored(record: Record, mail: Mail, row: Row, *, duplicate: bool) -> Ended:
+    """Tell the outcome that stands on the row; a parked one has none yet."""
+    status = _STORED.get(row.status)
+    result = "duplicate" if duplicate else "redelivery"
+    if status is None:
+        return Ended(None, result)
+    outcome = Outcome(
+        status,
+        record.coordinates,
+        idempotency_key=row.key,
+        event_type=row.mail_type,
+        entity_id=_entity(mail),
+        duplicate=duplicate,
+        reason=row.error,
+        provider=row.provider,
+        provider_message_id=row.provider_message_id,
+        sent_at=row.sent_at,
+    )
+    return Ended(outcome, result)
+
+
+def landed(
+    record: Record, mail: Mail, transition: Transition, provider: str, sent_at: datetime | None
+) -> Ended:
+    """Tell what was just written on the row."""
+    status, reason, message_id = _told(transition)
+    if status is None:
+        return Ended(None, "parked")
+    outcome = Outcome(
+        status,
+        record.coordinates,
+        idempotency_key=mail.key,
+        event_type=mail.type.name,
+        entity_id=_entity(mail),
+        reason=reason,
+        provider=provider,
+        provider_message_id=message_id,
+        sent_at=sent_at,
+    )
+    return Ended(outcome, status.value)
+
+
+def _told(transition: Transition) -> tuple[OutcomeStatus | None, str | None, str | None]:
+    match transition:
+        case MarkSent(_, provider_message_id):
+            return OutcomeStatus.SENT, None, provider_message_id
+        case MarkFailed(error, None):
+            return OutcomeStatus.FAILED, error, None
+        case MarkFailed(_, reason):
+            return OutcomeStatus.DEAD_LETTER, reason, None
+        case MarkUnknown(error):
+            return OutcomeStatus.UNKNOWN, error, None
+        case MarkExpired(error):
+            return OutcomeStatus.EXPIRED, error, None
+        case MarkWaiting() | MarkParked():
+            return None, None, None
+        case _:
+            assert_never(transition)
+
+
+_STORED = {
+    Status.SENT: OutcomeStatus.SENT,
+    Status.FAILED: OutcomeStatus.FAILED,
+    Status.UNKNOWN: OutcomeStatus.UNKNOWN,
+    Status.DISCARDED: OutcomeStatus.DISCARDED,
+    Status.EXPIRED: OutcomeStatus.EXPIRED,
+}
+
+
+def _entity(mail: Mail | None) -> str | None:
+    return None if mail is None or mail.type.sensitive else mail.entity_id
+
+
+def encode(outcome: Outcome) -> tuple[bytes | None, bytes]:
+    """The outcome record's key and JSON value (DESIGN: outcome record)."""
+    source = outcome.source
+    value = {
+        "idempotency_key": outcome.idempotency_key,
+        "event_type": outcome.event_type,
+        "entity_id": outcome.entity_id,
+        "status": outcome.status,
+        "duplicate": outcome.duplicate,
+        "reason": outcome.reason,
+        "provider": outcome.provider,
+        "provider_message_id": outcome.provider_message_id,
+        "sent_at": outcome.sent_at,
+        "source": {
+            "topic": source.topic,
+            "partition": source.partition,
+            "offset": source.offset,
+        },
+    }
+    if outcome.entity_id is None:
+        del value["entity_id"]
+    key = outcome.idempotency_key
+    return key.encode() if key else None, orjson.dumps(value)

@@ -1,0 +1,236 @@
+"""A claimed mail in the air: attempts, one at a time, until the guard row holds an outcome.
+
+    claimed ─▶ attempt ─▶ answer ─▶ transition recorded ─▶ landed
+                  ▲                        │ waiting
+                  └── permit ◀── backoff ◀─┘
+
+Nothing fallible stands between a provider's answer and the write of its outcome.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, assert_never
+
+import structlog
+
+from consumer.model import (
+    Answer,
+    Fenced,
+    Lease,
+    MarkExpired,
+    MarkFailed,
+    MarkWaiting,
+    Message,
+    Prepared,
+    Reason,
+    Recorded,
+    Rejected,
+    SlowDown,
+    Transient,
+    Transition,
+)
+from consumer.providers.backoff import delay
+from consumer.rounds import Standing, after
+
+if TYPE_CHECKING:
+    from consumer.guard import Guard
+    from consumer.intake.hold import Hold
+    from consumer.model import Mail, Record
+    from consumer.providers.permits import Permit
+    from consumer.routes import Route, Routes
+    from consumer.rules import Rules
+    from consumer.telemetry import Metrics
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Attempts of one round and the waits between them, in seconds."""
+
+    max_attempts: int = 4
+    base: float = 0.5
+    cap: float = 30.0
+
+    def pause(self, answer: Answer, attempts: int) -> float:
+        """Seconds before the next attempt: full jitter, or what the provider asked for."""
+        asked = answer.retry_after if isinstance(answer, Transient | SlowDown) else None
+        return delay(attempts, self.base, self.cap, asked, random.random)
+
+
+@dataclass(frozen=True, slots=True)
+class InHand:
+    """A mapped record, and the thread by which it can be called back."""
+
+    mail: Mail
+    record: Record
+    hold: Hold
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """Everything that one attempt needs: where to, the leave to go, and the bytes."""
+
+    route: Route
+    permit: Permit
+    prepared: Prepared
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """The guard row holds an outcome, written by us."""
+
+    transition: Transition
+    recorded: Recorded
+    provider: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overtaken:
+    """Another epoch owns the row by now; look again."""
+
+
+Landing: TypeAlias = Landed | Overtaken
+
+
+@dataclass(frozen=True, slots=True)
+class Pilot:
+    """Flies claimed mails. Shared by the line and the resolver."""
+
+    guard: Guard
+    routes: Routes
+    rules: Rules
+    retry: Retry
+    metrics: Metrics
+
+    async def fly(
+        self, case: InHand, message: Message, departure: Departure, lease: Lease
+    ) -> Landing:
+        """Attempt until an outcome stands; called back while waiting, give the row back."""
+        flight = _Flight(self, case, message, lease)
+        self.guard.hold(lease)
+        try:
+            return await flight.attempts(departure)
+        except asyncio.CancelledError:
+            await flight.release()
+            raise
+        finally:
+            self.guard.let_go(lease)
+
+
+@dataclass(slots=True)
+class _Flight:
+    pilot: Pilot
+    case: InHand
+    message: Message
+    lease: Lease
+    unanswered: bool = True  # an attempt is counted on the row and has no answer yet
+
+    async def attempts(self, departure: Departure) -> Landing:
+        while True:
+            answer = await self._attempt(departure)
+            transition = self._decide(answer, departure)
+            result = await self._record(transition)
+            if isinstance(result, Fenced):
+                return Overtaken()
+            if not isinstance(transition, MarkWaiting):
+                return Landed(transition, result, departure.route.provider.name)
+            if self.case.hold.recalled:
+                raise asyncio.CancelledError
+            again = await self._again(answer, departure)
+            if not isinstance(again, Departure):
+                return again
+            departure = again
+
+    async def release(self) -> None:
+        """Called back: end the lease at once, so that whoever comes next need not wait for it."""
+        await self._record(MarkWaiting("called back", give_back=self.unanswered, release=True))
+
+    async def _attempt(self, departure: Departure) -> Answer:
+        """One request: wait for a slot on the wire, send, tell the breaker, write the log line."""
+        provider, permits = departure.route.provider, departure.route.permits
+        with self.case.hold.kept():
+            async with permits.wire:
+                self.pilot.metrics.attempt_started(self.case.mail.type.name, self.case.record)
+                began = time.perf_counter()
+                answer = await provider.attempt(departure.prepared, self.lease)
+        self.unanswered = False
+        departure.permit.done(answer)
+        self._tell(provider.name, answer, time.perf_counter() - began)
+        return answer
+
+    def _tell(self, provider: str, answer: Answer, seconds: float) -> None:
+        self.pilot.metrics.attempt(provider, answer, seconds)
+        log.info(
+            "attempt",
+            key=self.lease.key,
+            mail_type=self.case.mail.type.name,
+            provider=provider,
+            attempt=self.lease.attempts,
+            answer=type(answer).__name__,
+            error=getattr(answer, "error", None),
+            ms=round(seconds * 1000, 1),
+        )
+
+    def _decide(self, answer: Answer, departure: Departure) -> Transition:
+        standing = Standing(
+            provider=departure.route.provider.name,
+            attempts=self.lease.attempts,
+            round=self.lease.round,
+            expires_in=self.pilot.rules.expires_in(self.case.mail),
+            breaker_open=not departure.route.permits.open_for(self.case.mail.type.sender),
+            probe=departure.permit.probe,
+        )
+        return after(answer, standing, self.pilot.retry.max_attempts)
+
+    async def _record(self, transition: Transition) -> Recorded | Fenced:
+        with self.case.hold.fixed():
+            return await self.pilot.guard.record(
+                self.lease, transition, self.case.mail, self.case.record
+            )
+
+    async def _again(self, answer: Answer, before: Departure) -> Departure | Landing:
+        """Back off, get leave again, and count the next attempt on the row before it starts."""
+        await asyncio.sleep(self.pilot.retry.pause(answer, self.lease.attempts))
+        place = self.case.mail.type.providers.index(before.route.provider.name)
+        if isinstance(answer, Transient):
+            place += 1  # failover: certainly not sent, so the next provider may try
+        route, permit = await self.pilot.routes.permit(self.case.mail.type, place)
+        again = await self._departure(route, permit)
+        if not isinstance(again, Departure):
+            permit.give_back()
+        return again
+
+    async def _departure(self, route: Route, permit: Permit) -> Departure | Landing:
+        held_back = self.pilot.rules.holds_back(self.case.mail)
+        if held_back is not None:
+            return await self._end(MarkExpired(f"held back: {held_back}"), route)
+        prepared = route.provider.prepare(self.message)
+        match prepared:
+            case Prepared():
+                return await self._count(route, permit, prepared)
+            case Rejected(error):
+                return await self._end(MarkFailed(error, Reason.REJECTED), route)
+            case _:
+                assert_never(prepared)
+
+    async def _count(self, route: Route, permit: Permit, prepared: Prepared) -> Departure | Landing:
+        provider = route.provider
+        with self.case.hold.fixed():
+            counted = await self.pilot.guard.next_attempt(
+                self.lease, provider.name, provider.account, prepared.body_hash
+            )
+        if isinstance(counted, Fenced):
+            return Overtaken()
+        self.unanswered = True
+        return Departure(route, permit, prepared)
+
+    async def _end(self, transition: Transition, route: Route) -> Landing:
+        result = await self._record(transition)
+        if isinstance(result, Fenced):
+            return Overtaken()
+        return Landed(transition, result, route.provider.name)
