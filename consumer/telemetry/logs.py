@@ -77,7 +77,7 @@ class Logs:
 def _standard_error() -> BinaryIO:
     """Take stderr below Python's buffer, whose lock a blocked thread would hold at the end."""
     try:
-        return io.FileIO(sys.stderr.fileno(), "wb", closefd=False)  # type: ignore[return-value]  # typeshed: FileIO is no BinaryIO
+        return io.FileIO(sys.stderr.fileno(), "wb", closefd=False)
     except (OSError, ValueError):  # replaced by something in memory
         return sys.stderr.buffer
 

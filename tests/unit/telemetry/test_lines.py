@@ -18,8 +18,6 @@ class Hostile:
     def __str__(self) -> str:
         raise RuntimeError
 
-    __repr__ = __str__
-
 
 class HostileError(Exception):
     def __str__(self) -> str:
@@ -76,9 +74,9 @@ def test_a_value_that_holds_itself_ends() -> None:
         (Person("ada@example.org"), "<Person>"),
         (ValueError("no"), "ValueError: no"),
         (2**64, hex(2**64)),
-        (10**5000, "<integer of 16610 bits>"),
+        pytest.param(10**5000, "<integer of 16610 bits>", id="huge"),
         ("\ud800", "\\ud800"),
-        ({1, 1}, [1]),
+        ({1}, [1]),
     ],
 )
 def test_what_a_value_looks_like(value: object, shown: object) -> None:
