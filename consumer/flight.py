@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+_JITTER = random.Random()  # noqa: S311 - spreads retries; no secret hangs on it
+
 
 @dataclass(frozen=True, slots=True)
 class Retry:
@@ -59,7 +61,7 @@ class Retry:
     def pause(self, answer: Answer, attempts: int) -> float:
         """Seconds before the next attempt: full jitter, or what the provider asked for."""
         asked = answer.retry_after if isinstance(answer, Transient | SlowDown) else None
-        return delay(attempts, self.base, self.cap, asked, random.random)
+        return delay(attempts, self.base, self.cap, asked, _JITTER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +154,23 @@ class _Flight:
 
     async def _attempt(self, departure: Departure) -> Answer:
         """One request: wait for a slot on the wire, send, tell the breaker, write the log line."""
-        provider, permits = departure.route.provider, departure.route.permits
-        with self.case.hold.kept():
-            async with permits.wire:
-                self.pilot.metrics.attempt_started(self.case.mail.type.name, self.case.record)
-                began = time.perf_counter()
-                answer = await provider.attempt(departure.prepared, self.lease)
+        try:
+            with self.case.hold.kept():
+                async with departure.route.permits.wire:
+                    began = time.perf_counter()
+                    self._tell_start()
+                    answer = await departure.route.provider.attempt(departure.prepared, self.lease)
+        except asyncio.CancelledError:
+            departure.permit.give_back()  # called back while it waited for the wire
+            raise
         self.unanswered = False
         departure.permit.done(answer)
-        self._tell(provider.name, answer, time.perf_counter() - began)
+        self._tell(departure.route.provider.name, answer, time.perf_counter() - began)
         return answer
+
+    def _tell_start(self) -> None:
+        age = time.time() - self.case.record.timestamp / 1000
+        self.pilot.metrics.append_to_attempt(self.case.mail.type.name, age)
 
     def _tell(self, provider: str, answer: Answer, seconds: float) -> None:
         self.pilot.metrics.attempt(provider, answer, seconds)

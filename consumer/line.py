@@ -95,9 +95,12 @@ class Line:
                 assert_never(mail)
 
     def read(self, record: Record) -> Mail | Skipped | Bad:
-        """Decode and map; pure."""
-        event = decode(record)
-        return self._catalogue.read(record, event) if isinstance(event, Event) else event
+        """Decode and map; pure. A bug met on one record must not stop its neighbours."""
+        try:
+            event = decode(record)
+            return self._catalogue.read(record, event) if isinstance(event, Event) else event
+        except Exception as bug:  # noqa: BLE001 - any bug in pure code is this record's dead letter
+            return Bad(Reason.INVALID, f"a defect of the service: {type(bug).__name__}")
 
     async def _send_once(self, case: InHand) -> Ending:
         """Look before each step: somebody may have been faster since the last look."""
@@ -141,7 +144,7 @@ class Line:
         if rule is not None and takes is not None:
             return await self._expire(takes, rule, case)
         if rule is not None:
-            return endings.skipped(record, Skipped(rule, case.mail.type.name), case.mail)
+            return endings.skipped(case.record, Skipped(rule, case.mail.type.name), case.mail)
         message = self._catalogue.render(case.mail)
         if isinstance(message, Bad):
             return await self._park(case.record, message, case.hold)
@@ -157,10 +160,10 @@ class Line:
         if self._pilot.rules.holds_back(case.mail):
             permit.give_back()  # too old by now: the rule decides, with a fresh look at the row
             return None
-        lease = await self._claim(Departure(route, permit, prepared), case, takes)
+        departure = Departure(route, permit, prepared)
+        lease = await self._claim(departure, case, takes)
         if lease is None:
             return None
-        departure = Departure(route, permit, prepared)
         landing = await self._pilot.fly(case, message, departure, lease)
         return self._landed(landing, case)
 
@@ -236,9 +239,8 @@ class Line:
     async def _refuse(self, reason: Reason, row: Row, case: InHand) -> Ended:
         """Same key, other content; or same record, other key. Never sent, never overwritten."""
         detail = f"{reason}: row {row.key} is {row.status}"
-        return await self._park(
-            record, Bad(reason, detail, case.mail.type.name, case.mail.key), hold
-        )
+        bad = Bad(reason, detail, case.mail.type.name, case.mail.key)
+        return await self._park(case.record, bad, case.hold)
 
     async def _park_too(self, row: Row, case: InHand) -> Ended:
         """This record shares the fate of a row that is not settled yet."""
