@@ -12,10 +12,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, assert_never
 
-import structlog
-
 from consumer import endings
-from consumer.endings import Ended, Ending, LetGo
+from consumer.aside import Aside
+from consumer.endings import Ending, LetGo
 from consumer.events import decode
 from consumer.flight import Departure, InHand, Landed, Landing, Overtaken, Pilot
 from consumer.guard.verdict import (
@@ -33,12 +32,9 @@ from consumer.model import (
     Bad,
     Claim,
     Event,
-    Fenced,
     Found,
     Granted,
     Mail,
-    MarkExpired,
-    MarkUnknown,
     Reason,
     Rejected,
     Skipped,
@@ -49,10 +45,8 @@ if TYPE_CHECKING:
     from consumer.flights import Flights
     from consumer.guard import Guard
     from consumer.intake.hold import Hold
-    from consumer.model import Lease, Message, Record, Row, SkipRule
+    from consumer.model import Lease, Message, Record, Row
     from consumer.telemetry import Metrics
-
-log = structlog.get_logger(__name__)
 
 # How often a row that another worker holds is looked at again.
 LOOK_AGAIN = 0.5
@@ -66,6 +60,7 @@ class Line:
     ) -> None:
         self._catalogue = catalogue
         self._guard = guard
+        self._aside = Aside(guard)
         self._pilot = pilot
         self._flights = flights
         self._metrics = metrics
@@ -87,7 +82,7 @@ class Line:
             case Skipped():
                 return endings.skipped(record, mail)
             case Bad():
-                return await self._park(record, mail, hold)
+                return await self._aside.park(record, mail, hold)
             case Mail():
                 async with self._flights.only(mail.key):
                     return await self._send_once(InHand(mail, record, hold))
@@ -124,17 +119,17 @@ class Line:
                 await asyncio.sleep(LOOK_AGAIN)
                 return None
             case Abandoned():
-                return await self._abandon(row, case)
+                return await self._aside.abandon(row, case)
             case Redelivery():
                 return endings.stored(case.record, case.mail, row, duplicate=False)
             case Duplicate():
                 return endings.stored(case.record, case.mail, row, duplicate=True)
             case Conflict():
-                return await self._refuse(Reason.CONFLICT, row, case)
+                return await self._aside.refuse(Reason.CONFLICT, row, case)
             case KeyDrift():
-                return await self._refuse(Reason.KEY_DRIFT, row, case)
+                return await self._aside.refuse(Reason.KEY_DRIFT, row, case)
             case AlsoParked():
-                return await self._park_too(row, case)
+                return await self._aside.park_too(row, case)
             case _:
                 assert_never(verdict)
 
@@ -142,12 +137,12 @@ class Line:
         """Ask the rules, then render; a failing template is this record's own trouble."""
         rule = self._pilot.rules.holds_back(case.mail)
         if rule is not None and takes is not None:
-            return await self._expire(takes, rule, case)
+            return await self._aside.expire(takes, rule, case)
         if rule is not None:
             return endings.skipped(case.record, Skipped(rule, case.mail.type.name), case.mail)
         message = self._catalogue.render(case.mail)
         if isinstance(message, Bad):
-            return await self._park(case.record, message, case.hold)
+            return await self._aside.park(case.record, message, case.hold)
         return await self._depart(case, self._pilot.rules.addressed(message), takes)
 
     async def _depart(self, case: InHand, message: Message, takes: Row | None) -> Ending | None:
@@ -156,7 +151,7 @@ class Line:
         prepared = route.provider.prepare(message)
         if isinstance(prepared, Rejected):
             permit.give_back()
-            return await self._park(case.record, _rejected(prepared, case.mail), case.hold)
+            return await self._aside.reject(prepared, case)
         if self._pilot.rules.holds_back(case.mail):
             permit.give_back()  # too old by now: the rule decides, with a fresh look at the row
             return None
@@ -202,53 +197,3 @@ class Line:
                 return None
             case _:
                 assert_never(landing)
-
-    async def _expire(self, row: Row, rule: SkipRule, case: InHand) -> Ending | None:
-        """An open row that got too old: taken over only to be ended, without an attempt."""
-        with case.hold.fixed():
-            result = await self._guard.expire(row, case.mail, case.record, f"held back: {rule}")
-        if isinstance(result, Fenced):
-            return None
-        return endings.landed(
-            case.record, case.mail, MarkExpired(f"held back: {rule}"), row.provider, None
-        )
-
-    async def _abandon(self, row: Row, case: InHand) -> Ending | None:
-        """Whoever was sending is gone, and nobody knows how far it came."""
-        with case.hold.fixed():
-            result = await self._guard.abandon(row, case.mail, case.record)
-        if isinstance(result, Fenced):
-            return None
-        unknown = MarkUnknown("the sending worker is gone", row.provider)
-        return endings.landed(case.record, case.mail, unknown, row.provider, None)
-
-    async def _park(self, record: Record, bad: Bad, hold: Hold) -> Ended:
-        with hold.fixed():
-            await self._guard.park(record, bad)
-        log.warning(
-            "dead letter",
-            reason=bad.reason,
-            detail=bad.detail,
-            key=bad.idempotency_key,
-            topic=record.topic,
-            partition=record.partition,
-            offset=record.offset,
-        )
-        return endings.dead_letter(record, bad)
-
-    async def _refuse(self, reason: Reason, row: Row, case: InHand) -> Ended:
-        """Same key, other content; or same record, other key. Never sent, never overwritten."""
-        detail = f"{reason}: row {row.key} is {row.status}"
-        bad = Bad(reason, detail, case.mail.type.name, case.mail.key)
-        return await self._park(case.record, bad, case.hold)
-
-    async def _park_too(self, row: Row, case: InHand) -> Ended:
-        """This record shares the fate of a row that is not settled yet."""
-        if row.coordinates != case.record.coordinates:
-            with case.hold.fixed():
-                await self._guard.park_too(case.record, case.mail, row)
-        return endings.stored(case.record, case.mail, row, duplicate=False)
-
-
-def _rejected(prepared: Rejected, mail: Mail) -> Bad:
-    return Bad(Reason.REJECTED, prepared.error, mail.type.name, mail.key)

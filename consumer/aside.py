@@ -1,0 +1,78 @@
+"""Records that end without a flight: dead letters, and rows that nobody may send for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import structlog
+
+from consumer import endings
+from consumer.model import Bad, Fenced, MarkExpired, MarkUnknown, Reason
+
+if TYPE_CHECKING:
+    from consumer.endings import Ended, Ending
+    from consumer.flight import InHand
+    from consumer.guard import Guard
+    from consumer.intake.hold import Hold
+    from consumer.model import Record, Rejected, Row, SkipRule
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Sets records aside, visibly. None: somebody was faster; look at the row again."""
+
+    guard: Guard
+
+    async def expire(self, row: Row, rule: SkipRule, case: InHand) -> Ending | None:
+        """An open row that got too old: taken over only to be ended, without an attempt."""
+        with case.hold.fixed():
+            result = await self.guard.expire(row, case.mail, case.record, f"held back: {rule}")
+        if isinstance(result, Fenced):
+            return None
+        return endings.landed(
+            case.record, case.mail, MarkExpired(f"held back: {rule}"), row.provider, None
+        )
+
+    async def abandon(self, row: Row, case: InHand) -> Ending | None:
+        """Whoever was sending is gone, and nobody knows how far it came."""
+        with case.hold.fixed():
+            result = await self.guard.abandon(row, case.mail, case.record)
+        if isinstance(result, Fenced):
+            return None
+        unknown = MarkUnknown("the sending worker is gone", row.provider)
+        return endings.landed(case.record, case.mail, unknown, row.provider, None)
+
+    async def park(self, record: Record, bad: Bad, hold: Hold) -> Ended:
+        with hold.fixed():
+            await self.guard.park(record, bad)
+        log.warning(
+            "dead letter",
+            reason=bad.reason,
+            detail=bad.detail,
+            key=bad.idempotency_key,
+            topic=record.topic,
+            partition=record.partition,
+            offset=record.offset,
+        )
+        return endings.dead_letter(record, bad)
+
+    async def reject(self, rejected: Rejected, case: InHand) -> Ended:
+        """The provider would refuse these bytes, so they are not even tried."""
+        bad = Bad(Reason.REJECTED, rejected.error, case.mail.type.name, case.mail.key)
+        return await self.park(case.record, bad, case.hold)
+
+    async def refuse(self, reason: Reason, row: Row, case: InHand) -> Ended:
+        """Same key, other content; or same record, other key. Never sent, never overwritten."""
+        detail = f"{reason}: row {row.key} is {row.status}"
+        bad = Bad(reason, detail, case.mail.type.name, case.mail.key)
+        return await self.park(case.record, bad, case.hold)
+
+    async def park_too(self, row: Row, case: InHand) -> Ended:
+        """This record shares the fate of a row that is not settled yet."""
+        if row.coordinates != case.record.coordinates:
+            with case.hold.fixed():
+                await self.guard.park_too(case.record, case.mail, row)
+        return endings.stored(case.record, case.mail, row, duplicate=False)
