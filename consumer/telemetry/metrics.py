@@ -7,22 +7,25 @@ catalogue and members of closed sets only; never a key, an address or a value fr
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from enum import IntEnum
-from typing import Final
+from typing import Final, assert_never
 
 from prometheus_client import CollectorRegistry, Gauge, Histogram, ProcessCollector
 
 from consumer import __version__
+from consumer.endings import Ended, Ending, LetGo
 from consumer.model import (
     Accepted,
     Answer,
     Blocked,
+    Outcome,
     OutcomeStatus,
     Reason,
+    Record,
     Refused,
     Rejected,
-    SkipRule,
     SlowDown,
     TooLate,
     Transient,
@@ -135,30 +138,45 @@ class Metrics:
 
     # ── The straight line
 
-    def record(self, topic: str, result: str) -> None:
-        self._records[topic, result].inc()
+    def record_ended(self, record: Record, ending: Ending) -> None:
+        """Count one finished record: by its result, its reason, and how long upstream waited."""
+        match ending:
+            case LetGo():
+                self._records[record.topic, "let_go"].inc()
+            case Ended(outcome, result):
+                self._records[record.topic, result].inc()
+                self._count_why(record, result, outcome)
+            case _:
+                assert_never(ending)
+
+    def _count_why(self, record: Record, result: str, outcome: Outcome | None) -> None:
+        reason = (outcome and outcome.reason) or ""
+        match result:
+            case "sent" if outcome is not None:
+                self._to_outcome[(outcome.event_type or "",)].observe(_age(record))
+            case "dead_letter":
+                self._dead_letters[record.topic, reason].inc()
+            case "unknown":
+                self._dead_letters[record.topic, Reason.UNKNOWN.value].inc()
+            case "parked":
+                self._dead_letters[record.topic, Reason.EXHAUSTED.value].inc()
+            case "skipped":
+                self._skipped[record.topic, reason].inc()
+            case _:
+                pass  # a stored outcome: counted when it was new
 
     def claim(self, result: str) -> None:
         self._claims[(result,)].inc()
+
+    def attempt_started(self, mail_type: str, record: Record) -> None:
+        self._to_attempt[(mail_type,)].observe(_age(record))
 
     def attempt(self, provider: str, answer: Answer, seconds: float) -> None:
         self._attempts[provider, ANSWERS[type(answer)]].inc()
         self._durations[(provider,)].observe(seconds)
 
-    def append_to_attempt(self, mail_type: str, seconds: float) -> None:
-        """`seconds` since the record's timestamp; other people's clocks may make it negative."""
-        self._to_attempt[(mail_type,)].observe(max(seconds, 0.0))
-
-    def append_to_outcome(self, mail_type: str, seconds: float) -> None:
-        self._to_outcome[(mail_type,)].observe(max(seconds, 0.0))
-
-    def dead_letter(self, topic: str, reason: Reason) -> None:
-        self._dead_letters[topic, reason.value].inc()
-
-    def skip(self, topic: str, rule: SkipRule) -> None:
-        self._skipped[topic, rule.value].inc()
-
     def outcome(self, status: OutcomeStatus) -> None:
+        """Count an outcome record that the broker has acknowledged."""
         self._outcomes[(status.value,)].inc()
 
     # ── The parts
@@ -203,3 +221,8 @@ class Metrics:
         ):
             if read is not None:
                 gauge.set_function(read)
+
+
+def _age(record: Record) -> float:
+    """Seconds since the record was appended; not below 0, whatever the producer's clock says."""
+    return max(time.time() - record.timestamp / 1000, 0.0)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 import timeit
 from typing import get_args
 
 from prometheus_client import generate_latest
 
-from consumer.model import Accepted, Answer, Reason, SkipRule, Unclear
+from consumer.endings import Ended, LetGo
+from consumer.model import Accepted, Answer, Outcome, OutcomeStatus, Record, Unclear
 from consumer.telemetry import BreakerState, Metrics
 from consumer.telemetry.metrics import ANSWERS
 
@@ -17,24 +19,39 @@ def test_every_answer_has_a_name_of_its_own() -> None:
     assert len(set(ANSWERS.values())) == len(ANSWERS)
 
 
+RECORD = Record("orders", 0, 7, timestamp=int(time.time() * 1000) + 60_000, key=None, value=b"")
+
+
+def ended(result: str, status: OutcomeStatus, reason: str | None = None) -> Ended:
+    outcome = Outcome(status, RECORD.coordinates, event_type="order.receipt", reason=reason)
+    return Ended(outcome, result)
+
+
 def test_what_was_counted_is_served() -> None:
     metrics = Metrics()
-    metrics.record("orders", "sent")
+    metrics.record_ended(RECORD, ended("sent", OutcomeStatus.SENT))
+    metrics.record_ended(RECORD, ended("dead_letter", OutcomeStatus.DEAD_LETTER, "conflict"))
+    metrics.record_ended(RECORD, ended("unknown", OutcomeStatus.UNKNOWN, "reset"))
+    metrics.record_ended(RECORD, ended("skipped", OutcomeStatus.SKIPPED, "too_old"))
+    metrics.record_ended(RECORD, Ended(None, "parked"))
+    metrics.record_ended(RECORD, LetGo())
     metrics.claim("granted")
+    metrics.attempt_started("order.receipt", RECORD)
     metrics.attempt("postmark", Unclear("reset"), 0.2)
-    metrics.append_to_attempt("order.receipt", -3.0)
-    metrics.dead_letter("orders", Reason.CONFLICT)
-    metrics.skip("orders", SkipRule.TOO_OLD)
     metrics.breaker("postmark", "", BreakerState.OPEN)
     metrics.guard_batch("claim", 32, 0.004)
     metrics.doubles.inc()
-    text = generate_latest(metrics.registry).decode()
+    text = _text(metrics)
     for line in (
         'sendonce_records_total{result="sent",topic="orders"} 1.0',
+        'sendonce_records_total{result="let_go",topic="orders"} 1.0',
         'sendonce_claims_total{result="granted"} 1.0',
         'sendonce_attempts_total{answer="unclear",provider="postmark"} 1.0',
         'sendonce_append_to_attempt_seconds_sum{mail_type="order.receipt"} 0.0',
+        'sendonce_append_to_outcome_seconds_count{mail_type="order.receipt"} 1.0',
         'sendonce_dead_letters_total{reason="conflict",topic="orders"} 1.0',
+        'sendonce_dead_letters_total{reason="unknown",topic="orders"} 1.0',
+        'sendonce_dead_letters_total{reason="exhausted",topic="orders"} 1.0',
         'sendonce_skipped_total{rule="too_old",topic="orders"} 1.0',
         'sendonce_breaker_state{provider="postmark",sender=""} 2.0',
         'sendonce_guard_batch_rows_sum{statement="claim"} 32.0',
@@ -42,6 +59,12 @@ def test_what_was_counted_is_served() -> None:
         "sendonce_fenced_writes_total 0.0",
     ):
         assert line in text
+
+
+def test_a_stored_outcome_is_no_new_dead_letter() -> None:
+    metrics = Metrics()
+    metrics.record_ended(RECORD, ended("redelivery", OutcomeStatus.UNKNOWN, "unknown"))
+    assert "sendonce_dead_letters_total{" not in _text(metrics)
 
 
 def test_a_partition_that_was_given_up_shows_no_lag_any_more() -> None:
@@ -66,8 +89,9 @@ def test_two_services_in_one_process_count_apart() -> None:
 
 def test_a_count_costs_microseconds() -> None:
     metrics, answer = Metrics(), Accepted("1")
-    metrics.attempt("postmark", answer, 0.01)
-    took = min(timeit.repeat(lambda: metrics.record("orders", "sent"), number=2000, repeat=5))
+    took = min(
+        timeit.repeat(lambda: metrics.attempt("postmark", answer, 0.01), number=2000, repeat=5)
+    )
     assert took / 2000 < 20e-6
 
 
