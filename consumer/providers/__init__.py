@@ -1,0 +1,61 @@
+"""Providers: the ways out. How to add one is in README.md beside this file."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
+
+from consumer.providers.base import KEY_FIELD, Adapter, Provider
+from consumer.providers.file import FileOptions, FileProvider
+from consumer.providers.options import Duration, Options, Secrets, seconds
+from consumer.providers.postmark import Postmark, PostmarkOptions
+from consumer.providers.resend import Resend, ResendOptions
+from consumer.providers.transport import HttpProvider
+
+AnyOptions: TypeAlias = Annotated[
+    PostmarkOptions | ResendOptions | FileOptions, Field(discriminator="type")
+]
+OPTIONS: dict[str, type[Options]] = {
+    "postmark": PostmarkOptions,
+    "resend": ResendOptions,
+    "file": FileOptions,
+}
+
+
+def build(name: str, options: AnyOptions) -> Provider:
+    """Make the provider `name` of the configuration. It is opened, and closed, by its owner."""
+    match options:
+        case FileOptions():
+            return FileProvider(name, options)
+        case _:
+            return HttpProvider(name, options, adapter(options))
+
+
+def adapter(options: PostmarkOptions | ResendOptions) -> Adapter:
+    """Make what an `HttpProvider` speaks through; made anew when credentials change."""
+    match options:
+        case PostmarkOptions():
+            return Postmark(options)
+        case ResendOptions():
+            return Resend(options)
+
+
+__all__ = [
+    "KEY_FIELD",
+    "OPTIONS",
+    "Adapter",
+    "AnyOptions",
+    "Duration",
+    "FileOptions",
+    "FileProvider",
+    "HttpProvider",
+    "Options",
+    "PostmarkOptions",
+    "Provider",
+    "ResendOptions",
+    "Secrets",
+    "adapter",
+    "build",
+    "seconds",
+]

@@ -1,0 +1,81 @@
+"""A message as RFC 5322 bytes: for the providers that take a whole mail (file, smtp, raw APIs).
+
+Deterministic: the same message gives the same bytes, on every machine and in every release of
+Python, so a repeat can be compared with the first attempt. That is why
+
+* there is no `Date`. It would have to come from a clock, or name a moment that is not the
+  sending. Submission servers add it (RFC 6409, section 8.2), and a file is not delivered;
+* the boundary is made of the key. It holds "=_", which quoted-printable never writes;
+* encoded words are made here: the standard library's folding has changed between releases, and has
+  joined two words without the space that keeps them readable.
+"""
+
+from __future__ import annotations
+
+import binascii
+from collections.abc import Iterator
+from email.header import Header
+from typing import Final
+
+from consumer.model import Address, Message
+from consumer.providers.fields import quoted
+
+_LINE: Final = 76  # octets; RFC 5322 advises 78 and forbids 998
+
+
+def render(message: Message) -> bytes:
+    """Return the mail: CRLF line ends, no line over 998 octets, multipart/alternative."""
+    boundary = f"=_{message.key}"
+    top = "".join(f"{name}: {value}\r\n" for name, value in _headers(message, boundary))
+    parts = (_part("plain", message.text), _part("html", message.html))
+    body = b"".join(b"--%b\r\n%b\r\n" % (boundary.encode(), part) for part in parts)
+    return b"%b\r\n%b--%b--\r\n" % (top.encode(), body, boundary.encode())
+
+
+def _headers(message: Message, boundary: str) -> Iterator[tuple[str, str]]:
+    yield "From", _mailbox(message.sender)
+    yield "To", _mailbox(message.to)
+    if message.reply_to is not None:
+        yield "Reply-To", _mailbox(message.reply_to)
+    yield "Subject", unstructured("Subject", message.subject)
+    yield "Message-ID", message.message_id
+    for name, value in message.headers:
+        yield name, unstructured(name, value)
+    yield "MIME-Version", "1.0"
+    yield "Content-Type", f'multipart/alternative;\r\n boundary="{boundary}"'
+
+
+def unstructured(name: str, text: str) -> str:
+    """Write free text into a header so that every reader gets exactly `text` back."""
+    if _plain(text) and len(name) + len(": ") + len(text) <= _LINE:
+        return text
+    return _encoded(text, len(name) + len(": "))
+
+
+def _mailbox(address: Address) -> str:
+    if not address.name:
+        return address.email
+    short = len(address.name) + len(address.email) <= _LINE // 2
+    name = quoted(address.name) if _plain(address.name) and short else _encoded(address.name, 10)
+    return f"{name}\r\n <{address.email}>"
+
+
+def _plain(text: str) -> bool:
+    """Tell whether text means itself in a header: printable ASCII, nothing that looks encoded."""
+    return text.isascii() and text.isprintable() and text == text.strip() and "=?" not in text
+
+
+def _encoded(text: str, used: int) -> str:
+    """Write RFC 2047 words, a line each; never split inside a character."""
+    return Header(text, "utf-8", maxlinelen=_LINE, header_name="x" * (used - 2)).encode(
+        linesep="\r\n"
+    )
+
+
+def _part(subtype: str, text: str) -> bytes:
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\r\n")
+    body = binascii.b2a_qp(lines.encode(), istext=True)
+    return (
+        b"Content-Type: text/%b; charset=utf-8\r\n"
+        b"Content-Transfer-Encoding: quoted-printable\r\n\r\n%b" % (subtype.encode(), body)
+    )

@@ -1,0 +1,56 @@
+"""Settings that every provider has, and the types that they are written in."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    model_validator,
+)
+
+_UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+
+
+def seconds(value: object) -> object:
+    """Read "500ms", "30s", "10m", "24h", "30d" as seconds; anything else is left as it is."""
+    if not isinstance(value, str):
+        return value
+    match = _DURATION.fullmatch(value.strip())
+    if match is None:
+        raise ValueError('a duration is written "500ms", "30s", "10m", "24h" or "30d"')
+    return float(match[1]) * _UNITS[match[2]]
+
+
+def listed(value: object) -> object:
+    """A single value stands for a list of one: secrets are lists while they are rotated."""
+    return (value,) if isinstance(value, str | SecretStr) else value
+
+
+Duration = Annotated[float, BeforeValidator(seconds), Field(ge=0, allow_inf_nan=False)]
+Secrets = Annotated[tuple[SecretStr, ...], BeforeValidator(listed)]
+
+
+class Options(BaseModel):
+    """What every [providers.X] section may hold."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    timeout: Annotated[Duration, Field(gt=0)] = 10.0  # of a whole attempt
+    connect_timeout: Annotated[Duration, Field(gt=0)] = 3.0  # of reaching the provider, inside it
+    concurrency: Annotated[int, Field(ge=1)] = 50  # requests on the wire, per worker
+    rate: Annotated[float, Field(gt=0)] | None = None  # mails a second, whole fleet
+    account: str | None = None  # names the account, where its credentials are rotated
+    webhook_secret: Secrets = ()
+
+    @model_validator(mode="after")
+    def connecting_is_a_part_of_the_attempt(self) -> Self:
+        if self.connect_timeout >= self.timeout:
+            raise ValueError("connect_timeout must be shorter than timeout")
+        return self

@@ -1,0 +1,154 @@
+"""Resend, as of https://resend.com/docs/api-reference/emails/send-email.
+
+Our key is Resend's idempotency key: within its window a repeat of the same bytes is the same mail.
+It travels as a tag too, which the webhooks return.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal
+
+import orjson
+from pydantic import SecretStr
+
+from consumer.model import (
+    Accepted,
+    Answer,
+    Blocked,
+    Message,
+    Prepared,
+    Rejected,
+    Scope,
+    SlowDown,
+    Unclear,
+)
+from consumer.providers.base import KEY_FIELD, account_of, prepared
+from consumer.providers.fields import mailbox, refuse
+from consumer.providers.options import Options
+from consumer.providers.statuses import by_status, members, named, retry_after
+
+KEY_WINDOW: Final = 24 * 3600.0  # s; https://resend.com/docs/dashboard/emails/idempotency-keys
+_NOT_IN_TAGS: Final = re.compile(r"[^A-Za-z0-9_-]")  # a tag's alphabet
+_TAG_LIMIT: Final = 256  # characters, of a name and of a value
+
+
+class ResendOptions(Options):
+    """[providers.X] with type = "resend"."""
+
+    type: Literal["resend"] = "resend"
+    base_url: str = "https://api.resend.com"
+    api_key: SecretStr
+
+
+class Resend:
+    window = KEY_WINDOW
+
+    def __init__(self, options: ResendOptions) -> None:
+        api_key = options.api_key.get_secret_value()
+        self.account = account_of("resend", options.account, api_key)
+        self._url = options.base_url.rstrip("/") + "/emails"
+        self._credentials = {"Authorization": f"Bearer {api_key}"}
+
+    def request(self, message: Message) -> Prepared | Rejected:
+        refused = refuse(message, utf8_local=False)  # support is not documented
+        if refused is not None:
+            return refused
+        headers = {"Content-Type": "application/json", "Idempotency-Key": message.key}
+        return prepared(message, self._url, orjson.dumps(_body(message)), headers)
+
+    async def sign(self, prepared: Prepared) -> Mapping[str, str]:  # noqa: ARG002 - one key signs all
+        return self._credentials
+
+    def read(self, status: int, headers: Mapping[str, str], body: bytes) -> Answer:
+        return read(status, headers, body)
+
+
+def _body(message: Message) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "from": mailbox(message.sender),
+        "to": [mailbox(message.to)],
+        "subject": message.subject,
+        "text": message.text,
+        "html": message.html,
+        "headers": {"Message-ID": message.message_id, **dict(message.headers)},
+        "tags": [{"name": name, "value": value} for name, value in _tags(message)],
+    }
+    if message.reply_to is not None:
+        body["reply_to"] = mailbox(message.reply_to)
+    return body
+
+
+def _tags(message: Message) -> list[tuple[str, str]]:
+    """Resend's tags are pairs, ours are words: a word becomes `tag_1`, `tag_2`, in its alphabet."""
+    words = [_NOT_IN_TAGS.sub("_", tag)[:_TAG_LIMIT] for tag in message.tags]
+    return [
+        (KEY_FIELD, message.key),
+        *((f"tag_{number}", word) for number, word in enumerate(words, 1) if word),
+    ]
+
+
+# ── Answers
+
+_Reading = Callable[[str, Mapping[str, str]], Answer]
+
+
+def _account(error: str, _: Mapping[str, str]) -> Answer:
+    return Blocked(error)
+
+
+def _sender(error: str, _: Mapping[str, str]) -> Answer:
+    return Blocked(error, Scope.SENDER)
+
+
+def _message(error: str, _: Mapping[str, str]) -> Answer:
+    return Rejected(error)
+
+
+def _unclear(error: str, headers: Mapping[str, str]) -> Answer:
+    return Unclear(error, retry_after(headers))
+
+
+# https://resend.com/docs/api-reference/errors
+NAMES: Final[Mapping[str, _Reading]] = {
+    "missing_api_key": _account,
+    "invalid_api_key": _account,
+    "restricted_api_key": _account,
+    "daily_quota_exceeded": _account,  # a 429 that waiting a second does not mend
+    "monthly_quota_exceeded": _account,
+    "not_found": _account,  # the path is ours, not the mail's
+    "method_not_allowed": _account,
+    "invalid_from_address": _sender,
+    "invalid_idempotency_key": _message,
+    "missing_required_field": _message,
+    "invalid_attachment": _message,
+    "invalid_parameter": _message,
+    "security_error": _message,
+    "rate_limit_exceeded": lambda error, headers: SlowDown(error, retry_after(headers)),
+    "concurrent_idempotent_requests": _unclear,  # the first one with our key is still running
+    "invalid_idempotent_request": _unclear,  # our key was taken, with other bytes
+    "application_error": _unclear,  # a 500; a repeat with the key settles it
+    "internal_server_error": _unclear,
+}
+
+
+def read(status: int, headers: Mapping[str, str], body: bytes) -> Answer:
+    answer = members(body)
+    name = answer.get("name")
+    error = named("resend", status, name)
+    if name == "validation_error":
+        return _validation(error, status)
+    if isinstance(name, str) and name in NAMES:
+        return NAMES[name](error, headers)
+    if status != 200:  # noqa: PLR2004 - every success is documented as 200
+        return by_status("resend", status, headers, name)
+    message_id = answer.get("id")
+    if isinstance(message_id, str) and message_id:
+        return Accepted(message_id)
+    return Unclear(named("resend", status, "no-id"))
+
+
+def _validation(error: str, status: int) -> Answer:
+    """One name, two meanings: with 403 the sender's domain is not verified (or in test mode)."""
+    return Blocked(error, Scope.SENDER) if status == 403 else Rejected(error)  # noqa: PLR2004

@@ -1,0 +1,210 @@
+"""One HTTP attempt, and the reading of its failures: the only file that talks to an HTTP provider.
+
+What decides is whether the body's write hook fired, because aiohttp sends the headers together
+with the first body chunk:
+
+    not fired             nothing left: TooLate (deadline, called back), else Transient
+    fired, no status      nobody knows: Unclear, whatever the exception is called
+    fired, a status       the adapter reads it, with as much of the body as came
+
+The hook is also the place of the deadline: comparison and write have no await between them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from aiohttp import (
+    BytesPayload,
+    ClientResponse,
+    ClientSession,
+    ClientTimeout,
+    DummyCookieJar,
+    TCPConnector,
+)
+from aiohttp.abc import AbstractStreamWriter
+from yarl import URL
+
+from consumer import __version__
+from consumer.model import (
+    Answer,
+    Blocked,
+    Lease,
+    Message,
+    Prepared,
+    Rejected,
+    TooLate,
+    Transient,
+    Unclear,
+    elapsed,
+)
+from consumer.providers.base import Adapter, answer_cancellation
+from consumer.providers.options import Options
+from consumer.providers.sockets import provider_socket
+
+ANSWER_LIMIT: Final = 64 * 1024  # bytes read of an answer; the rest can say nothing new
+KEEPALIVE: Final = 4.0  # seconds; under the shortest idle timeout in common use (Node's 5 s)
+DNS_TTL: Final = 30  # seconds
+
+
+class PastDeadlineError(Exception):
+    """Raised inside the write hook, so that nothing is written."""
+
+
+class OneShot(BytesPayload):
+    """A body that leaves at most once, and not after its deadline."""
+
+    def __init__(self, body: bytes, lease: Lease, until: float, timeout: float) -> None:
+        super().__init__(body, content_type="application/json")
+        self.fired = False
+        self.late = False
+        self._revoked = False
+        self._lease = lease
+        self._until = until
+        self._timeout = timeout
+
+    async def write_with_length(
+        self, writer: AbstractStreamWriter, content_length: int | None
+    ) -> None:
+        if self._revoked or self.fired or elapsed() > self._last_moment():
+            self.late = True
+            raise PastDeadlineError
+        self.fired = True  # from here on, who knows
+        await super().write_with_length(writer, content_length)
+
+    def _last_moment(self) -> float:
+        """Read `ends_at` at the moment of writing: renewal moves it."""
+        return min(self._lease.ends_at, self._until) - self._timeout
+
+    def revoke(self) -> None:
+        """Forbid a write that did not begin.
+
+        Before Python 3.12 the writer is a task of its own: without this it could still run after
+        the attempt was answered with "nothing left".
+        """
+        self._revoked = True
+
+
+@dataclass(slots=True)
+class Heard:
+    """What came of an answer, as far as it came. Status 0: nothing."""
+
+    status: int = 0
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytearray = field(default_factory=bytearray)
+
+    async def listen(self, response: ClientResponse) -> None:
+        self.status, self.headers = response.status, response.headers
+        async for chunk in response.content.iter_any():
+            self.body += chunk
+            if len(self.body) >= ANSWER_LIMIT:
+                response.close()
+                return
+
+
+class HttpProvider:
+    """A provider with an HTTP API: the transport around one adapter."""
+
+    def __init__(self, name: str, options: Options, adapter: Adapter) -> None:
+        self.name = name
+        self.timeout = options.timeout
+        self.concurrency = options.concurrency
+        self.rate = options.rate
+        self._adapter = adapter
+        self._connect_timeout = options.connect_timeout
+        self._session: ClientSession | None = None
+
+    @property
+    def account(self) -> str:
+        return self._adapter.account
+
+    @property
+    def window(self) -> float:
+        return self._adapter.window
+
+    def renew(self, adapter: Adapter) -> None:
+        """Go on with other credentials; what is under way ends with the old ones."""
+        self._adapter = adapter
+
+    async def open(self) -> None:
+        self._session = ClientSession(
+            connector=TCPConnector(
+                limit=self.concurrency,
+                keepalive_timeout=KEEPALIVE,
+                ttl_dns_cache=DNS_TTL,
+                socket_factory=provider_socket,
+            ),
+            timeout=ClientTimeout(
+                total=self.timeout,
+                connect=self._connect_timeout,
+                sock_connect=self._connect_timeout,
+                sock_read=self.timeout,
+                ceil_threshold=math.inf,  # never rounded up: the deadline counts on `timeout`
+            ),
+            headers={"User-Agent": f"sendonce/{__version__}", "Accept-Encoding": "identity"},
+            cookie_jar=DummyCookieJar(),
+            auto_decompress=False,
+            trust_env=False,
+        )
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def prepare(self, message: Message) -> Prepared | Rejected:
+        return self._adapter.request(message)
+
+    async def attempt(self, prepared: Prepared, lease: Lease, until: float = math.inf) -> Answer:
+        adapter, heard = self._adapter, Heard()
+        body = OneShot(prepared.body, lease, until, self.timeout)
+        try:
+            signed = await adapter.sign(prepared)
+            if isinstance(signed, Transient | Blocked):
+                return signed
+            await self._exchange(prepared, signed, body, heard)
+        except asyncio.CancelledError:
+            answer_cancellation()
+            return _loss(adapter, heard, body, TooLate(called_back=True), "called back")
+        except Exception as problem:  # noqa: BLE001 - the hook decides, not the exception's class
+            return _loss(adapter, heard, body, Transient(_kind(problem)), _kind(problem))
+        return _read(adapter, heard)
+
+    async def _exchange(
+        self, prepared: Prepared, signed: Mapping[str, str], body: OneShot, heard: Heard
+    ) -> None:
+        if self._session is None:
+            raise RuntimeError("the provider is not open")
+        async with self._session.post(
+            URL(prepared.url, encoded=True),
+            data=body,
+            headers={**prepared.headers, **signed},
+            allow_redirects=False,
+        ) as response:
+            await heard.listen(response)
+
+
+def _loss(adapter: Adapter, heard: Heard, body: OneShot, unsent: Answer, why: str) -> Answer:
+    """Read an attempt that ended without a whole answer. `unsent`: if nothing had left."""
+    body.revoke()
+    if heard.status:
+        return _read(adapter, heard)
+    if body.fired:
+        return Unclear(f"{adapter.account.partition(':')[0]}: {why}")
+    return TooLate() if body.late else unsent
+
+
+def _read(adapter: Adapter, heard: Heard) -> Answer:
+    try:
+        return adapter.read(heard.status, heard.headers, bytes(heard.body))
+    except Exception as bug:  # noqa: BLE001 - an answer that breaks its reader proves nothing
+        return Unclear(f"HTTP {heard.status}, unreadable ({_kind(bug)})")
+
+
+def _kind(problem: BaseException) -> str:
+    """Name a failure by its class: its text may quote addresses."""
+    return type(problem).__name__
