@@ -1,0 +1,97 @@
+"""The `sendonce` command itself: what all commands share, and what their failures look like.
+
+Exit codes are a contract: 0 done, 1 refused or failed, 2 wrong usage or configuration. A failure
+that a person can mend is one clear message on stderr; a traceback is a bug of ours.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from consumer import __version__
+from consumer.catalogue import CatalogueErrors
+from consumer.cli.printing import printable
+
+DEFAULT_CONFIG = Path("sendonce.toml")
+
+
+@dataclass
+class Stop(Exception):  # noqa: N818 - not an error of the program
+    """End the command with a message for a person. `code`: 1 refused or failed, 2 misused."""
+
+    message: str
+    code: int = 1
+
+
+class Commands(TyperGroup):
+    """Turns what may go wrong on a good day into a message and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Stop as stop:
+            raise _ended(stop.message, stop.code) from None
+        except CatalogueErrors as errors:
+            raise _ended("\n".join(map(str, errors.problems)), 2) from None
+
+
+def _ended(message: str, code: int) -> typer.Exit:
+    for line in message.splitlines():
+        sys.stderr.write(f"sendonce: {printable(line)}\n")
+    return typer.Exit(code)
+
+
+app = typer.Typer(
+    cls=Commands,
+    name="sendonce",
+    help=(
+        "One business event in, exactly one email out.\n\n"
+        "First steps:  sendonce demo  shows the whole service on your machine.  "
+        "sendonce check  reads configuration and catalogue and names every problem.\n\n"
+        "Exit codes: 0 done, 1 refused or failed, 2 wrong usage or configuration."
+    ),
+    add_completion=False,
+    pretty_exceptions_enable=False,  # they print local variables: mails, addresses, secrets
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _chosen(ctx: typer.Context, named: Path | None) -> Path:
+    """Take the command's own `--config`, else the one before the command, else the default."""
+    before: Path | None = ctx.find_root().obj
+    return named or before or DEFAULT_CONFIG
+
+
+_CONFIG_HELP = (
+    "Configuration. Default: sendonce.toml. Variables SENDONCE_SECTION__NAME win over it."
+)
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", help=_CONFIG_HELP, callback=_chosen),
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="One JSON document on stdout instead of text.")
+]
+
+
+@app.callback(invoke_without_command=True)
+def sendonce(
+    ctx: typer.Context,
+    config: Annotated[
+        Path, typer.Option("--config", metavar="FILE", help=_CONFIG_HELP)
+    ] = DEFAULT_CONFIG,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and end.")] = False,
+) -> None:
+    ctx.obj = config
+    if version:
+        typer.echo(f"sendonce {__version__}")
+        raise typer.Exit
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+        raise typer.Exit(2)

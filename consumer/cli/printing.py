@@ -1,0 +1,68 @@
+"""How facts reach a person, a pipe or a program.
+
+On a terminal: tables and a little colour. In a pipe: plain lines, columns split by tabs. With
+`--json`: one document. What came from records is untrusted: control characters are shown, not
+obeyed, so that a value in a dead letter cannot steer somebody's terminal.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+
+import orjson
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
+
+
+def document(facts: object) -> None:
+    """Print the one JSON document of a command."""
+    sys.stdout.write(orjson.dumps(facts, option=_OPTIONS).decode())
+
+
+def say(text: str = "", style: str = "") -> None:
+    """Print a line, in a style where there is a terminal."""
+    Console(highlight=False, soft_wrap=True).print(Text(printable(text), style=style))
+
+
+def pairs(facts: Iterable[tuple[str, object]]) -> None:
+    """Print names and values below each other; what is None is left out."""
+    known = [(name, value) for name, value in facts if value is not None]
+    width = max((len(name) for name, _ in known), default=0)
+    for name, value in known:
+        say(f"  {name:<{width}}  {value}")
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    texts = [[_cell(value) for value in row] for row in rows]
+    console = Console(highlight=False, soft_wrap=True)
+    if console.is_terminal:
+        _drawn(columns, texts)
+    else:
+        for line in (columns, *texts):
+            say("\t".join(line))
+
+
+def _drawn(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    drawn = Table(box=None, header_style="bold", pad_edge=False)
+    for column in columns:
+        drawn.add_column(column, overflow="fold")
+    for row in rows:
+        drawn.add_row(*(Text(cell) for cell in row))
+    Console(highlight=False).print(drawn)
+
+
+def _cell(value: object) -> str:
+    return "-" if value is None else printable(str(value)).replace("\t", " ")
+
+
+def printable(text: str) -> str:
+    """Show control, format and lone surrogate characters by their escapes; keep tabs."""
+    return "".join(c if c.isprintable() or c == "\t" else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode()
