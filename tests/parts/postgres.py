@@ -54,7 +54,7 @@ class Postgres:
         return self.server is not None
 
     async def database(self, prepare: Prepare | None = None) -> str:
-        """Return the DSN of a new database: empty, or a clone of what `prepare(dsn)` filled once."""
+        """Return the DSN of a new database: empty, or a clone of what `prepare(dsn)` filled."""
         if prepare is None:
             return await self._create("template1")
         name = f"{prepare.__module__}.{prepare.__qualname__}"
