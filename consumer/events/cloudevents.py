@@ -1,0 +1,118 @@
+"""CloudEvents 1.0, both modes of the Kafka binding.
+
+    structured   one JSON object: attributes as members, the event in `data` or `data_base64`
+    binary       attributes as headers `ce_*`, the event is the whole value
+
+Where an attribute stands in both places, they must agree; so must the header `type`, where there
+is one. An event without data is an event with none, which its mail type's schema will judge.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from consumer.events.headers import Headers, type_problem
+from consumer.events.strict import Unreadable, read_json
+from consumer.events.times import read_time
+from consumer.model import Bad, Event, Json, Reason
+
+_SPECVERSION: Final = "1.0"
+_REQUIRED: Final = ("id", "source", "type")
+_DATA: Final = frozenset({"data", "data_base64"})
+# As in https://schemas.example/order/v2 or .../v2.json or .../v2.schema.json
+_SCHEMA_VERSION = re.compile(r"(?P<dotted>[0-9]\.)?(?P<number>[0-9]+)(?:\.schema)?(?:\.json)?\Z")
+_MAX_VERSION_DIGITS = 9
+
+
+def structured(body: Mapping[str, Json], headers: Headers) -> Event | Bad:
+    attributes = {name: _text(value) for name, value in body.items() if name not in _DATA}
+    for name, value in headers.cloud.items():
+        if attributes.get(name, value) != value:
+            return _bad("header ce_* and the body's attribute of the same name differ")
+    data = _data(body)
+    return data if isinstance(data, Bad) else _event(attributes, data, headers)
+
+
+def binary(body: Mapping[str, Json], headers: Headers) -> Event | Bad:
+    return _event(headers.cloud, body, headers)
+
+
+def _event(
+    attributes: Mapping[str, str | None], data: Mapping[str, Json], headers: Headers
+) -> Event | Bad:
+    known = {name: text for name, text in attributes.items() if text is not None}
+    if bad := _attribute_problem(known, headers):
+        return bad
+    time = read_time(known["time"]) if "time" in known else None
+    if isinstance(time, Bad):
+        return time
+    version = _schema_version(known.get("dataschema", ""))
+    if isinstance(version, Bad):
+        return version
+    return Event(known["type"], data, known, time, version, headers.key, headers.id)
+
+
+def _attribute_problem(attributes: Mapping[str, str], headers: Headers) -> Bad | None:
+    version = attributes.get("specversion")
+    if version != _SPECVERSION:
+        return _version_problem(version)
+    for name in _REQUIRED:
+        if not attributes.get(name):
+            return _bad(f"CloudEvents attribute {name} is missing or empty")
+    if problem := type_problem(attributes["type"]):
+        return _bad(f"CloudEvents attribute type {problem}")
+    if headers.type not in (None, attributes["type"]):
+        return _bad("header type and the CloudEvents attribute type differ")
+    return None
+
+
+def _version_problem(version: str | None) -> Bad:
+    if version:
+        return Bad(Reason.UNSUPPORTED_FORMAT, "CloudEvents specversion is not 1.0")
+    return _bad("CloudEvents attribute specversion is missing or not a string")
+
+
+def _text(value: Json) -> str | None:
+    """Write an attribute in its canonical string form; null, arrays and objects are absent."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str() | int():
+            return str(value)
+        case _:
+            return None
+
+
+def _data(body: Mapping[str, Json]) -> Mapping[str, Json] | Bad:
+    if "data" in body and "data_base64" in body:
+        return _bad("data and data_base64 are both there")
+    data = _decoded(body["data_base64"]) if "data_base64" in body else body.get("data", {})
+    if isinstance(data, Unreadable):
+        return _bad(data.at("data_base64"))
+    return data if isinstance(data, dict) else _bad("data is not a JSON object")
+
+
+def _decoded(text: Json) -> Json | Unreadable:
+    if not isinstance(text, str):
+        return Unreadable("is not a string")
+    try:
+        return read_json(base64.b64decode(text, validate=True))
+    except (binascii.Error, ValueError):
+        return Unreadable("is not base64")
+
+
+def _schema_version(dataschema: str) -> int | Bad:
+    match = _SCHEMA_VERSION.search(dataschema[-40:])
+    if match is None:
+        return 1
+    if match["dotted"] or len(match["number"]) > _MAX_VERSION_DIGITS:
+        return _bad("CloudEvents attribute dataschema does not end in one whole number")
+    return int(match["number"])
+
+
+def _bad(detail: str) -> Bad:
+    return Bad(Reason.MALFORMED, detail)
