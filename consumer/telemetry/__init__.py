@@ -1,6 +1,6 @@
 """What the service says about itself: log lines (`logs`) and numbers (`metrics`)."""
 
 from consumer.telemetry.logs import Logs, configure_logging
-from consumer.telemetry.metrics import BreakerState, Metrics
+from consumer.telemetry.metrics import Metrics
 
-__all__ = ["BreakerState", "Logs", "Metrics", "configure_logging"]
+__all__ = ["Logs", "Metrics", "configure_logging"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from enum import IntEnum
 from typing import Final, assert_never
 
 from prometheus_client import CollectorRegistry, Gauge, Histogram, ProcessCollector
@@ -31,6 +30,7 @@ from consumer.model import (
     Transient,
     Unclear,
 )
+from consumer.providers.breaker import State
 from consumer.telemetry.series import Lag, LagCollector, counter, counters, gauges, histograms
 
 ANSWERS: Final[Mapping[type[Answer], str]] = {
@@ -44,18 +44,14 @@ ANSWERS: Final[Mapping[type[Answer], str]] = {
     Unclear: "unclear",
 }
 
+_BREAKERS: Final[Mapping[State, int]] = {State.CLOSED: 0, State.HALF_OPEN: 1, State.OPEN: 2}
+
 # From a quiet evening (milliseconds) to the far side of an outage (hours).
 _WAITS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200)
 _CALLS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 6, 10, 20, 30, 60)
 _STATEMENTS: Final = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.25, 1, 4, 15)
 _ROWS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 _STALLS: Final = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10)
-
-
-class BreakerState(IntEnum):
-    CLOSED = 0
-    HALF_OPEN = 1
-    OPEN = 2
 
 
 class Metrics:
@@ -168,8 +164,8 @@ class Metrics:
     def claim(self, result: str) -> None:
         self._claims[(result,)].inc()
 
-    def attempt_started(self, mail_type: str, record: Record) -> None:
-        self._to_attempt[(mail_type,)].observe(_age(record))
+    def append_to_attempt(self, mail_type: str, seconds: float) -> None:
+        self._to_attempt[(mail_type,)].observe(max(seconds, 0.0))
 
     def attempt(self, provider: str, answer: Answer, seconds: float) -> None:
         self._attempts[provider, ANSWERS[type(answer)]].inc()
@@ -185,9 +181,9 @@ class Metrics:
         self._batch_rows[(statement,)].observe(rows)
         self._batch_seconds[(statement,)].observe(seconds)
 
-    def breaker(self, provider: str, sender: str, state: BreakerState) -> None:
-        """`sender` empty: the breaker of the provider as a whole."""
-        self._breakers[provider, sender].set(state)
+    def breaker(self, provider: str, sender: str | None, state: State) -> None:
+        """`sender` None: the breaker of the provider as a whole."""
+        self._breakers[provider, sender or ""].set(_BREAKERS[state])
 
     def alert(self, name: str) -> None:
         self._alerts[(name,)].inc()

@@ -10,12 +10,14 @@ from prometheus_client import generate_latest
 
 from consumer.endings import Ended, LetGo
 from consumer.model import Accepted, Answer, Outcome, OutcomeStatus, Record, Unclear
-from consumer.telemetry import BreakerState, Metrics
-from consumer.telemetry.metrics import ANSWERS
+from consumer.providers.breaker import State
+from consumer.telemetry import Metrics
+from consumer.telemetry.metrics import _BREAKERS, ANSWERS
 
 
 def test_every_answer_has_a_name_of_its_own() -> None:
     assert set(ANSWERS) == set(get_args(Answer))
+    assert set(_BREAKERS) == set(State)
     assert len(set(ANSWERS.values())) == len(ANSWERS)
 
 
@@ -36,9 +38,9 @@ def test_what_was_counted_is_served() -> None:
     metrics.record_ended(RECORD, Ended(None, "parked"))
     metrics.record_ended(RECORD, LetGo())
     metrics.claim("granted")
-    metrics.attempt_started("order.receipt", RECORD)
+    metrics.append_to_attempt("order.receipt", -3.0)
     metrics.attempt("postmark", Unclear("reset"), 0.2)
-    metrics.breaker("postmark", "", BreakerState.OPEN)
+    metrics.breaker("postmark", None, State.OPEN)
     metrics.guard_batch("claim", 32, 0.004)
     metrics.doubles.inc()
     text = _text(metrics)
