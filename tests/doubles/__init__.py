@@ -1,0 +1,14 @@
+"""Strict, countable stand-ins for the providers' APIs: in process, or `python -m tests.doubles`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.doubles.api import Api
+from tests.doubles.postmark import PostmarkApi
+from tests.doubles.resend import ResendApi
+
+APIS: dict[str, Callable[[], Api]] = {
+    "postmark": PostmarkApi,
+    "resend": ResendApi,
+}

@@ -1,0 +1,200 @@
+"""The HTTP server around a double: faults at the wire, a ledger, control endpoints under /_control.
+
+GET  /_control/ledger          requests, accepted, distinct_keys, accepted_twice
+GET  /_control/keys/{key}      the ids that were given for it
+POST /_control/script          [{"word": "drop"}, {"word": "status", "status": 429, ...}, ...]
+POST /_control/always          {"word": "status", "status": 503}
+POST /_control/rates           {"drop": 0.05, "seed": 7}
+POST /_control/recipients      {"bounced@example.com": {"word": "status", ...}}
+POST /_control/clear           an empty ledger, a clear script
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, NoReturn, Self
+
+import orjson
+from aiohttp import web
+
+from tests.doubles.api import Api, Call, RefusalError, Reply, as_json
+from tests.doubles.ledger import Ledger
+from tests.doubles.script import FINE, Fault, Script, faults
+
+KEPT_CALLS = 1000  # the last requests, for tests that look at one
+
+
+class Double:
+    """One provider's double: `async with Double(PostmarkApi()) as double: ... double.url`."""
+
+    def __init__(self, api: Api, *, port: int = 0, seed: int = 0, keepalive: float = 60) -> None:
+        self.api = api
+        self.ledger = Ledger()
+        self.script = Script(seed)
+        self.calls: deque[Call] = deque(maxlen=KEPT_CALLS)
+        self.port = port
+        self._keepalive = keepalive
+        self._runner: web.ServerRunner | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def __aenter__(self) -> Self:
+        server = web.Server(
+            self._handle,
+            handler_cancellation=True,
+            keepalive_timeout=self._keepalive,
+            access_log=None,
+        )
+        self._runner = web.ServerRunner(server, shutdown_timeout=0)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", self.port, backlog=1024)
+        await site.start()
+        self.port = self._runner.addresses[0][1]
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._runner is not None
+        await self._runner.cleanup()
+
+    # ── The wire
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        if request.path.startswith("/_control/"):
+            return _plain(self._control(request, await request.read()))
+        self.ledger.requests += 1
+        fault = self.script.draw()
+        if fault.word == "reset":
+            return _hang_up(request)
+        call = Call(request.method, request.path_qs, request.headers, await request.read())
+        self.calls.append(call)
+        try:
+            return await self._answer(request, call, fault)
+        except RefusalError as refusal:
+            return _plain(refusal.reply)
+
+    async def _answer(
+        self, request: web.BaseRequest, call: Call, drawn: Fault
+    ) -> web.StreamResponse:
+        asked = self.api.ask(call, self.ledger) if call.method == "GET" else None
+        if asked is not None:
+            return _plain(asked)
+        taken = self.api.check(call)
+        fault = self.script.of(taken.recipient, drawn)
+        instead = _instead(fault, call)
+        if instead is not None:
+            return _plain(instead)
+        reply = await self.api.take(call, taken, self.ledger, lambda: _work(fault))
+        return await _deliver(request, reply, fault)
+
+    # ── The control endpoints
+
+    def _control(self, request: web.BaseRequest, body: bytes) -> Reply:
+        what = request.path.removeprefix("/_control/")
+        if request.method == "GET":
+            return self._shown(what)
+        given: Any = orjson.loads(body or b"null")
+        match what:
+            case "script":
+                self.script.then(*faults(given))
+            case "always":
+                self.script.always(faults([given])[0])
+            case "rates":
+                self.script.at_rates(given, given.pop("seed", None))
+            case "recipients":
+                for address, fault in given.items():
+                    self.script.for_recipient(address, faults([fault])[0])
+            case "clear":
+                self.clear()
+            case _:
+                return Reply(404)
+        return as_json(200, {})
+
+    def _shown(self, what: str) -> Reply:
+        if what == "ledger":
+            return as_json(200, {"provider": self.api.name, **self.ledger.summary()})
+        if what.startswith("keys/"):
+            return as_json(200, {"ids": self.ledger.accepted.get(what.removeprefix("keys/"), [])})
+        return Reply(404)
+
+    def clear(self) -> None:
+        self.ledger.clear()
+        self.script.clear()
+        self.calls.clear()
+
+
+def _plain(reply: Reply) -> web.Response:
+    return web.Response(status=reply.status, body=reply.body, headers=reply.headers)
+
+
+def _instead(fault: Fault, call: Call) -> Reply | None:
+    match fault.word:
+        case "status":
+            return Reply(fault.status, fault.body.encode(), fault.headers)
+        case "redirect":
+            return Reply(307, b"", {"Location": call.path})
+        case _:
+            return None
+
+
+async def _work(fault: Fault) -> None:
+    if fault.word == "delay":
+        await asyncio.sleep(fault.seconds)
+
+
+async def _deliver(request: web.BaseRequest, reply: Reply, fault: Fault) -> web.StreamResponse:
+    match fault.word:
+        case "drop":
+            return _hang_up(request)
+        case "timeout":
+            return await _silence()
+        case "garbage":
+            return _hang_up(request, b"\x15\x03\x01\x00\x02\x02\x46 this is not HTTP\r\n\r\n")
+        case "blank":
+            return _plain(Reply(reply.status))
+        case "slow" | "cut":
+            return await _in_pieces(request, reply, fault)
+        case _:
+            return _plain(reply)
+
+
+async def _silence() -> NoReturn:
+    """Wait for ever; aiohttp cancels this when the client has had enough."""
+    while True:
+        await asyncio.Event().wait()
+
+
+async def _in_pieces(request: web.BaseRequest, reply: Reply, fault: Fault) -> web.StreamResponse:
+    response = web.StreamResponse(status=reply.status, headers=reply.headers)
+    response.content_length = len(reply.body)
+    await response.prepare(request)
+    await response.write(reply.body[:5])
+    if fault.word == "cut":
+        return _hang_up(request)
+    for place in range(5, len(reply.body)):
+        await asyncio.sleep(fault.seconds)
+        await response.write(reply.body[place : place + 1])
+    await response.write_eof()
+    return response
+
+
+def _hang_up(request: web.BaseRequest, last_words: bytes = b"") -> web.Response:
+    """Close without an answer; what is returned finds nobody to be written to."""
+    transport = request.transport
+    if transport is not None:
+        with suppress(OSError):
+            transport.write(last_words)
+        transport.close() if last_words else transport.abort()
+    return web.Response()
+
+
+__all__ = ["FINE", "Double", "Fault"]

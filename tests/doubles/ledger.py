@@ -1,0 +1,35 @@
+"""What a double accepted, counted by our key: the only judge of "exactly one"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Ledger:
+    requests: int = 0  # seen on the wire, mails or not
+    accepted: dict[str, list[str]] = field(default_factory=dict)  # our key -> the provider's ids
+
+    def accept(self, key: str, message_id: str) -> None:
+        self.accepted.setdefault(key, []).append(message_id)
+
+    @property
+    def total(self) -> int:
+        return sum(len(ids) for ids in self.accepted.values())
+
+    @property
+    def accepted_twice(self) -> list[str]:
+        return [key for key, ids in self.accepted.items() if len(ids) > 1]
+
+    def summary(self) -> dict[str, object]:
+        return {
+            "requests": self.requests,
+            "accepted": self.total,
+            "distinct_keys": len(self.accepted),
+            "accepted_twice": len(self.accepted_twice),
+            "twice": self.accepted_twice[:100],
+        }
+
+    def clear(self) -> None:
+        self.requests = 0
+        self.accepted.clear()

@@ -1,0 +1,109 @@
+"""Resend's `POST /emails`, with idempotency keys: one key, one mail, the first answer again.
+
+https://resend.com/docs/api-reference/emails/send-email, .../dashboard/emails/idempotency-keys
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from tests.doubles.api import Api, Call, RefusalError, Reply, Taken, Work, as_json, one_mailbox
+from tests.doubles.ledger import Ledger
+
+FIELDS = {
+    "from", "to", "subject", "bcc", "cc", "scheduled_at", "reply_to", "html", "text", "headers",
+    "attachments", "tags",
+}  # fmt: skip
+TAG = re.compile(r"[A-Za-z0-9_-]{1,256}")
+
+
+class ResendApi(Api):
+    name = "resend"
+
+    def __init__(self, api_key: str = "re_key") -> None:
+        self.api_key = api_key
+        self.credentials = {"api_key": api_key}
+        self._known: dict[str, tuple[bytes, Reply | None]] = {}  # None: still running
+
+    def check(self, call: Call) -> Taken:
+        if not call.headers.get("User-Agent"):
+            raise RefusalError(Reply(403, b"error code: 1010"))
+        if call.headers.get("Authorization") != f"Bearer {self.api_key}":
+            raise _error(401, "missing_api_key")
+        if (call.method, call.path) != ("POST", "/emails"):
+            raise _error(404, "not_found")
+        if call.headers.get("Content-Type", "").partition(";")[0] != "application/json":
+            raise _error(422, "invalid_parameter")
+        if not 1 <= len(call.headers.get("Idempotency-Key", "x")) <= 256:
+            raise _error(400, "invalid_idempotency_key")
+        mail = _members(call.body)
+        tags = _tags(mail)
+        key = call.headers.get("Idempotency-Key", "")
+        return Taken(key if tags.get("sendonce_key") == key else "", _addressed(mail))
+
+    def accepted(self, taken: Taken, message_id: str) -> Reply:
+        return as_json(200, {"id": message_id})
+
+    async def take(self, call: Call, taken: Taken, ledger: Ledger, work: Work) -> Reply:
+        key = call.headers.get("Idempotency-Key")
+        if key is None:
+            return await super().take(call, taken, ledger, work)
+        body, reply = self._known.get(key, (call.body, None))
+        if body != call.body:
+            raise _error(409, "invalid_idempotent_request")
+        if reply is not None:
+            return reply
+        if key in self._known:
+            raise _error(409, "concurrent_idempotent_requests", {"Retry-After": "1"})
+        return await self._first(key, call, taken, ledger, work)
+
+    async def _first(self, key: str, call: Call, taken: Taken, ledger: Ledger, work: Work) -> Reply:
+        self._known[key] = (call.body, None)
+        try:
+            await work()
+        except BaseException:
+            del self._known[key]
+            raise
+        reply = self.store(taken, ledger)
+        self._known[key] = (call.body, reply)
+        return reply
+
+
+def _error(status: int, name: str, headers: Mapping[str, str] | None = None) -> RefusalError:
+    body = {"statusCode": status, "name": name, "message": "as documented"}
+    return RefusalError(as_json(status, body, headers))
+
+
+def _members(body: bytes) -> Mapping[str, Any]:
+    try:
+        mail = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        raise _error(400, "validation_error") from None
+    if not isinstance(mail, dict) or not set(mail) <= FIELDS:
+        raise _error(422, "invalid_parameter")
+    if not all(isinstance(mail.get(name), str) and mail[name] for name in ("subject", "html")):
+        raise _error(422, "missing_required_field")
+    return mail
+
+
+def _addressed(mail: Mapping[str, Any]) -> str:
+    if one_mailbox(mail.get("from")) is None:
+        raise _error(422, "invalid_from_address")
+    to = mail.get("to")
+    if not isinstance(to, list) or len(to) != 1:
+        raise _error(422, "missing_required_field")
+    recipient = one_mailbox(to[0])
+    if recipient is None or ("reply_to" in mail and one_mailbox(mail["reply_to"]) is None):
+        raise _error(422, "validation_error")
+    return recipient[1]
+
+
+def _tags(mail: Mapping[str, Any]) -> dict[str, str]:
+    tags = {tag["name"]: tag["value"] for tag in mail.get("tags", [])}
+    if not all(TAG.fullmatch(part) for pair in tags.items() for part in pair):
+        raise _error(422, "validation_error")
+    return tags
