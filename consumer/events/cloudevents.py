@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -23,9 +22,9 @@ from consumer.model import Bad, Event, Json, Reason
 _SPECVERSION: Final = "1.0"
 _REQUIRED: Final = ("id", "source", "type")
 _DATA: Final = frozenset({"data", "data_base64"})
-# As in https://schemas.example/order/v2 or .../v2.json or .../v2.schema.json
-_SCHEMA_VERSION = re.compile(r"(?P<dotted>[0-9]\.)?(?P<number>[0-9]+)(?:\.schema)?(?:\.json)?\Z")
-_MAX_VERSION_DIGITS = 9
+_SUFFIXES: Final = (".json", ".schema")
+_DIGITS: Final = "0123456789"
+_MAX_VERSION_DIGITS: Final = 9
 
 
 def structured(body: Mapping[str, Json], headers: Headers) -> Event | Bad:
@@ -79,9 +78,11 @@ def _version_problem(version: str | None) -> Bad:
 def _text(value: Json) -> str | None:
     """Write an attribute in its canonical string form; null, arrays and objects are absent."""
     match value:
+        case str():
+            return value
         case bool():
             return "true" if value else "false"
-        case str() | int():
+        case int():
             return str(value)
         case _:
             return None
@@ -106,12 +107,17 @@ def _decoded(text: Json) -> Json | Unreadable:
 
 
 def _schema_version(dataschema: str) -> int | Bad:
-    match = _SCHEMA_VERSION.search(dataschema[-40:])
-    if match is None:
+    """Read the number at the end: .../order/v2, .../2, .../v2.json, .../v2.schema.json."""
+    for suffix in _SUFFIXES:
+        dataschema = dataschema.removesuffix(suffix)
+    rest = dataschema.rstrip(_DIGITS)
+    number = dataschema[len(rest) :]
+    if not number:
         return 1
-    if match["dotted"] or len(match["number"]) > _MAX_VERSION_DIGITS:
+    dotted = rest.endswith(".") and rest[-2:-1].isdigit()
+    if dotted or len(number) > _MAX_VERSION_DIGITS:
         return _bad("CloudEvents attribute dataschema does not end in one whole number")
-    return int(match["number"])
+    return int(number)
 
 
 def _bad(detail: str) -> Bad:
