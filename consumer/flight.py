@@ -156,7 +156,7 @@ class _Flight:
         """One request: wait for a slot on the wire, send, tell the breaker, write the log line."""
         try:
             with self.case.hold.kept():
-                async with departure.route.permits.wire:
+                async with departure.permit.wire:
                     began = time.perf_counter()
                     self._tell_start()
                     answer = await departure.route.provider.attempt(departure.prepared, self.lease)

@@ -15,14 +15,19 @@ if TYPE_CHECKING:
     from consumer.providers import Provider
     from consumer.providers.permits import Permit, Permits
 
-# How long a mail waits for one provider before it looks whether another has become free.
-CHOOSE_AGAIN = 1.0
+# How long a mail waits, all providers of its type being shut, before it looks again.
+CHOOSE_AGAIN = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
     provider: Provider
     permits: Permits
+
+    async def leave(self, sender: str, *, high: bool) -> Permit:
+        """Take a permit: at once where there is one, which is the rule."""
+        permit = self.permits.try_take(sender, high=high)
+        return permit or await self.permits.take(sender, high=high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +39,14 @@ class Routes:
         names = mail_type.providers
         order = [self.by_name[names[(first + n) % len(names)]] for n in range(len(names))]
         high = mail_type.priority is Priority.HIGH
+        if len(order) == 1:
+            return order[0], await order[0].leave(mail_type.sender, high=high)
         while True:
             route = _first_open(order, mail_type.sender)
-            permit = route.permits.try_take(mail_type.sender, high=high)
+            permit = await route.permits.take_unless_shut(mail_type.sender, high=high)
             if permit is not None:
                 return route, permit
-            try:
-                async with asyncio.timeout(CHOOSE_AGAIN if len(order) > 1 else None):
-                    return route, await route.permits.take(mail_type.sender, high=high)
-            except TimeoutError:
-                continue
+            await asyncio.sleep(CHOOSE_AGAIN)  # every one of them is shut
 
 
 def _first_open(order: list[Route], sender: str) -> Route:
