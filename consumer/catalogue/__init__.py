@@ -1,4 +1,4 @@
-"""The catalogue: one folder a mail type says what an event becomes. `schemas/README.md` tells how."""
+"""The catalogue: a folder per mail type says what an event becomes (`schemas/README.md`)."""
 
 from consumer.catalogue.catalogue import Catalogue, Example, TopicRule
 from consumer.catalogue.errors import CatalogueErrors, Problem

@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from consumer.model import Bad, Event, Mail, MailType, Message, Record, Skipped
+from consumer.catalogue.mailing import Rules, mail_for
+from consumer.catalogue.press import Press
+from consumer.model import (
+    Bad,
+    Event,
+    Mail,
+    MailType,
+    Message,
+    Priority,
+    Reason,
+    Record,
+    Skipped,
+    SkipRule,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,30 +42,57 @@ class Example:
 class Catalogue:
     """All mail types of a deployment. Pure: no clock, no random, no environment."""
 
+    def __init__(
+        self,
+        rules: Mapping[tuple[str, str], Rules],
+        press: Press,
+        topics: Mapping[str, TopicRule],
+        examples: tuple[Example, ...],
+    ) -> None:
+        self._by_event = dict(rules)  # (topic, event type) -> rules
+        self._by_name = {one.type.name: one for one in rules.values()}
+        self._press = press
+        self._topic_rules = dict(topics)
+        self._examples = examples
+
     @property
     def topics(self) -> frozenset[str]:
         """Every topic that a folder listens to."""
-        raise NotImplementedError
+        return frozenset(topic for topic, _ in self._by_event)
 
     @property
     def high_topics(self) -> frozenset[str]:
         """Topics with a mail type of priority `high`."""
-        raise NotImplementedError
+        types = self.types.values()
+        return frozenset(one.topic for one in types if one.priority is Priority.HIGH)
 
     @property
     def types(self) -> Mapping[str, MailType]:
         """Mail types by the name of their folder."""
-        raise NotImplementedError
+        return {name: rules.type for name, rules in self._by_name.items()}
 
     @property
     def examples(self) -> tuple[Example, ...]:
         """The folders' examples, sorted by mail type and name; each maps and renders."""
-        raise NotImplementedError
+        return self._examples
 
     def read(self, record: Record, event: Event) -> Mail | Skipped | Bad:
         """Say what mail an event becomes."""
-        raise NotImplementedError
+        rules = self._by_event.get((record.topic, event.type))
+        if rules is not None:
+            return mail_for(rules, record, event)
+        if self._passed_over(record.topic, event.type):
+            return Skipped(SkipRule.IGNORED, event.type)
+        return Bad(
+            Reason.UNKNOWN_TYPE,
+            "no folder of the catalogue listens to this event type on this topic",
+            event.type,
+        )
 
     def render(self, mail: Mail) -> Message | Bad:
         """Fill the templates. The same mail gives the same message, byte for byte."""
-        raise NotImplementedError
+        return self._press.render(self._by_name[mail.type.name], mail)
+
+    def _passed_over(self, topic: str, event_type: str) -> bool:
+        rule = self._topic_rules.get(topic)
+        return rule is not None and (rule.only_listed or event_type in rule.ignore)

@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
-from consumer.catalogue.catalogue import Catalogue, TopicRule
-from consumer.model import Address, Bad, Event, Record, Skipped
+from consumer.catalogue.catalogue import Catalogue, Example, TopicRule
+from consumer.catalogue.checks import (
+    House,
+    check_configured,
+    check_paths,
+    check_templates,
+    reply_address,
+)
+from consumer.catalogue.errors import CatalogueErrors
+from consumer.catalogue.folder import LAYOUTS, Findings, Folder, digest, read_files, read_folder
+from consumer.catalogue.mailing import Rules
+from consumer.catalogue.press import Press
+from consumer.catalogue.templates import Templates, templates_of
+from consumer.model import Address, Bad, Event, Mail, MailType, Record, Skipped
+
+Decode = Callable[[Record], Event | Skipped | Bad]
 
 
 def load(
@@ -16,11 +31,141 @@ def load(
     providers: Collection[str],
     retention: float,
     fingerprint_key: bytes | None,
-    decode: Callable[[Record], Event | Skipped | Bad],
+    decode: Decode,
     topics: Mapping[str, TopicRule] | None = None,
 ) -> Catalogue:
     """Read and check every folder below `path`; raise `CatalogueErrors` with all problems.
 
-    `retention` in seconds. `decode` reads the examples as a record would be read.
+    `retention` in seconds. `decode` reads the examples as a record would be read. A type that
+    names no providers takes all of them, in their order here.
     """
-    raise NotImplementedError
+    house = House(senders, tuple(providers), retention, fingerprint_key)
+    findings = Findings()
+    folders = _folders(path, findings)
+    templates = templates_of(_sources(path, folders, findings))
+    rules: dict[tuple[str, str], Rules] = {}
+    for folder in folders:
+        check_configured(folder, house, findings)
+        check_paths(folder, findings)
+        used = check_templates(folder, templates, findings)
+        _check_single(folder, rules, findings)
+        rules[folder.declaration.topic, folder.on] = _rules(folder, house, templates, used)
+    _check_topics(topics or {}, rules, findings)
+    _stop_at(findings)
+
+    examples = tuple(example for folder in folders for example in _examples(folder))
+    catalogue = Catalogue(rules, Press(templates), topics or {}, examples)
+    for example in examples:
+        _try(catalogue, example, decode, findings)
+    _stop_at(findings)
+    return catalogue
+
+
+def _stop_at(findings: Findings) -> None:
+    if findings.problems:
+        raise CatalogueErrors(findings.problems)
+
+
+def _folders(path: Path, findings: Findings) -> list[Folder]:
+    if not path.is_dir():
+        findings.add(str(path), 0, "is not a folder")
+        _stop_at(findings)
+    named = [one for one in sorted(path.iterdir()) if one.is_dir() and one.name[0] not in "._"]
+    if not named:
+        findings.add(str(path), 0, "holds no mail type: add a folder with a mail.toml")
+    read = [read_folder(one, findings) for one in named]
+    return [folder for folder in read if folder is not None]
+
+
+def _sources(path: Path, folders: list[Folder], findings: Findings) -> dict[str, str]:
+    """Return every template by its name, layouts included."""
+    layouts = read_files(path / LAYOUTS) if (path / LAYOUTS).is_dir() else {}
+    files = {f"{LAYOUTS}/{name}": content for name, content in layouts.items()}
+    for folder in folders:
+        files |= {f"{folder.name}/{name}": content for name, content in folder.files.items()}
+    sources = {}
+    for name, content in files.items():
+        if name.endswith(".j2"):
+            try:
+                sources[name] = content.decode()
+            except UnicodeDecodeError:
+                findings.add(name, 0, "is not UTF-8")
+                sources[name] = ""
+    return sources
+
+
+def _check_single(
+    folder: Folder, rules: Mapping[tuple[str, str], Rules], findings: Findings
+) -> None:
+    other = rules.get((folder.declaration.topic, folder.on))
+    if other is not None:
+        text = f"{other.type.name}/ listens to {folder.on!r} on this topic already"
+        findings.add(f"{folder.name}/mail.toml", folder.line("on") or folder.line("topic"), text)
+
+
+def _check_topics(
+    topics: Mapping[str, TopicRule], rules: Mapping[tuple[str, str], Rules], findings: Findings
+) -> None:
+    for topic, rule in topics.items():
+        if topic not in {listened for listened, _ in rules}:
+            findings.add("configuration", 0, f'[topics."{topic}"]: no folder listens to it')
+        for ignored in sorted(rule.ignore):
+            if (topic, ignored) in rules:
+                text = f'[topics."{topic}"] ignores {ignored!r}, which a folder listens to'
+                findings.add("configuration", 0, text)
+
+
+def _rules(folder: Folder, house: House, templates: Templates, used: frozenset[str]) -> Rules:
+    says = folder.declaration
+    shared = {f"/{n}": templates.sources[n].encode() for n in used if n.startswith(LAYOUTS)}
+    reply_to = reply_address(folder, house)
+    kind = MailType(
+        name=folder.name,
+        topic=says.topic,
+        providers=tuple(says.providers or house.providers),
+        sender=says.sender,
+        max_age=says.max_age,
+        priority=says.priority,
+        on_unknown=says.on_unknown,
+        digest=digest(folder.name, {**folder.files, **shared}),
+        sensitive=_entity_is_sensitive(folder),
+    )
+    return Rules(
+        type=kind,
+        declaration=says,
+        schemas=folder.schemas,
+        sender=house.senders.get(says.sender, Address("")),
+        reply_to=reply_to if isinstance(reply_to, Address) else None,
+        fingerprint_key=house.fingerprint_key if says.sensitive else None,
+    )
+
+
+def _entity_is_sensitive(folder: Folder) -> bool:
+    secret = [path.steps for path in folder.declaration.sensitive]
+    entity = [path.steps for path in folder.declaration.entity_id]
+    return any(e[: len(s)] == s for e in entity for s in secret)
+
+
+def _examples(folder: Folder) -> list[Example]:
+    topic = folder.declaration.topic
+    return [Example(name, folder.name, topic, value) for name, value in folder.example_files()]
+
+
+# Examples are published in no particular year: their records are stored in one that is later.
+_STORED = int(datetime(2100, 1, 1, tzinfo=UTC).timestamp() * 1000)
+
+
+def _try(catalogue: Catalogue, example: Example, decode: Decode, findings: Findings) -> None:
+    """An example must decode, map to its own folder, and render."""
+    file = f"{example.mail_type}/examples/{example.name}.json"
+    record = Record(example.topic, 0, 0, _STORED, None, example.value)
+    event = decode(record)
+    mail = catalogue.read(record, event) if isinstance(event, Event) else event
+    if isinstance(mail, Skipped):
+        findings.add(file, 0, f"is skipped: {mail.rule}")
+    elif isinstance(mail, Mail) and mail.type.name != example.mail_type:
+        findings.add(file, 0, f"is an event of {mail.type.name}")
+    else:
+        outcome = catalogue.render(mail) if isinstance(mail, Mail) else mail
+        if isinstance(outcome, Bad):
+            findings.add(file, 0, f"{outcome.reason}: {outcome.detail}")

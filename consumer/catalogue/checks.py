@@ -1,0 +1,126 @@
+"""What must hold between a folder's files, its templates and the configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from consumer.catalogue.declaration import PROVIDED, parse_mailbox
+from consumer.catalogue.folder import PARTS, Findings, Folder
+from consumer.catalogue.paths import MISSING, Path
+from consumer.catalogue.schema import Known
+from consumer.catalogue.templates import Templates, inspect
+from consumer.model import Address
+
+DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """What the configuration offers to the folders. `retention` in seconds."""
+
+    senders: Mapping[str, Address]
+    providers: Collection[str]
+    retention: float
+    fingerprint_key: bytes | None
+
+
+def check_configured(folder: Folder, house: House, findings: Findings) -> None:
+    """Everything that a folder names must be configured."""
+    says, file = folder.declaration, f"{folder.name}/mail.toml"
+    if says.sender not in house.senders:
+        findings.add(file, folder.line("sender"), f"there is no [senders.{says.sender}]")
+    for name in says.providers:
+        if name not in house.providers:
+            findings.add(file, folder.line("providers"), f"there is no [providers.{name}]")
+    if not says.providers and not house.providers:
+        findings.add(file, 0, "no provider is configured")
+    if says.max_age > house.retention - DAY:
+        findings.add(file, folder.line("max_age"), _TOO_LONG)
+    if says.sensitive and not house.fingerprint_key:
+        findings.add(file, folder.line("sensitive"), _NEEDS_KEY)
+    if isinstance(reply_to := reply_address(folder, house), str):
+        findings.add(file, folder.line("reply_to"), f"reply_to: {reply_to}")
+
+
+_TOO_LONG = "max_age: at most the guard's retention less one day, or a rewind could mail again"
+_NEEDS_KEY = "sensitive: needs fingerprint_key in [guard]"
+
+
+def reply_address(folder: Folder, house: House) -> Address | str | None:
+    """Return the address to reply to, a text that says why there is none, or None: not wanted."""
+    wanted = folder.declaration.reply_to
+    if wanted is None or wanted in house.senders:
+        return house.senders[wanted] if wanted else None
+    if "@" not in wanted:
+        return f"there is no [senders.{wanted}]"
+    try:
+        return parse_mailbox(wanted)
+    except ValueError as error:
+        return str(error)
+
+
+def check_paths(folder: Folder, findings: Findings) -> None:
+    """Every path must lead somewhere in every schema version, or have a fallback."""
+    for member, path in folder.declaration.paths():
+        _check_path(folder, (member,), path, findings, fallback=False)
+    for place, source in folder.declaration.sources():
+        if source.path is not None:
+            fallback = source.default is not MISSING or place[0] != "context"
+            _check_path(folder, place, source.path, findings, fallback=fallback)
+    for path in folder.declaration.sensitive:
+        if path.envelope:
+            findings.add(_file(folder), folder.line("sensitive"), f"{path.text}: only data can be")
+        else:
+            _check_path(folder, ("sensitive",), path, findings, fallback=True)
+
+
+def _check_path(
+    folder: Folder, place: tuple[str, ...], path: Path, findings: Findings, *, fallback: bool
+) -> None:
+    if path.envelope or not folder.schemas:
+        return
+    known = {schema: schema.knows(path.steps) for schema in folder.schemas.values()}
+    where = ".".join(place)
+    if not any(known.values()):
+        files = ", ".join(sorted(schema.file for schema in known))
+        text = f"{where}: unknown path {path.text!r}: {files} does not have it"
+        findings.add(_file(folder), folder.line(*place), text)
+    elif not fallback and (unsure := [s for s, k in known.items() if k is not Known.ALWAYS]):
+        files = ", ".join(sorted(schema.file for schema in unsure))
+        text = f"{where}: {path.text!r} may be absent or null ({files}): {_remedy(place)}"
+        findings.add(_file(folder), folder.line(*place), text)
+
+
+def _remedy(place: tuple[str, ...]) -> str:
+    if place[0] == "context":
+        return 'require it there, or write { path = "...", default = ... } here'
+    return "require it there, with a type that is never null"
+
+
+def check_templates(folder: Folder, templates: Templates, findings: Findings) -> frozenset[str]:
+    """Check what the templates want against what they get; return the files that they use."""
+    offered = set(folder.declaration.context)
+    wanted: set[str] = set()
+    files: set[str] = set()
+    for part in PARTS:
+        if part not in folder.files:
+            continue
+        reading = inspect(templates, f"{folder.name}/{part}")
+        findings.problems += reading.problems
+        files |= reading.files
+        wanted |= set(reading.variables)
+        for variable, (file, line) in reading.variables.items():
+            if variable not in offered | PROVIDED:
+                findings.add(file, line, f"{variable!r} is not in [context] of {_file(folder)}")
+    broken = any(p.file in files for p in findings.problems)
+    for name in [] if broken else sorted(offered - wanted):
+        findings.add(_file(folder), folder.line("context", name), f"context.{name}: {_UNUSED}")
+    return frozenset(files)
+
+
+_UNUSED = "no template prints it, yet a change of it would be refused as a conflict"
+
+
+def _file(folder: Folder) -> str:
+    return f"{folder.name}/mail.toml"

@@ -1,0 +1,138 @@
+"""Numbers, dates and times in one locale and one time zone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import lru_cache
+from typing import Final, Literal, TypeAlias
+from zoneinfo import ZoneInfo, available_timezones
+
+from babel import Locale, UnknownLocaleError
+from babel.dates import (
+    format_date,
+    format_time,
+    get_datetime_format,
+    get_timezone_gmt,
+    get_timezone_name,
+)
+from babel.numbers import format_decimal
+
+from consumer.catalogue.instants import instant
+from consumer.catalogue.money import money
+from consumer.model import Json
+
+Style: TypeAlias = Literal["short", "medium", "long", "full"]
+
+DEFAULT_LOCALE: Final = "en"
+DEFAULT_ZONE: Final = "UTC"
+
+_TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,4}")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_ZONES: Final = frozenset(available_timezones())
+
+
+class MomentError(ValueError):
+    """Not a time that may be printed; the text holds no value."""
+
+
+@lru_cache(maxsize=1024)
+def known_locale(tag: str) -> str | None:
+    """Return the nearest locale that CLDR knows ("de-XX" is "de"), as BCP 47; None: no such one."""
+    if not _TAG.fullmatch(tag):
+        return None
+    parts = tag.replace("_", "-").split("-")
+    while parts:
+        try:
+            return str(Locale.parse("-".join(parts), sep="-")).replace("_", "-")
+        except (UnknownLocaleError, ValueError):
+            parts.pop()
+    return None
+
+
+def known_zone(name: str) -> str | None:
+    """Return the name of the time zone if there is one."""
+    return name if name in _ZONES else None
+
+
+@dataclass(frozen=True, slots=True)
+class Formats:
+    """How one locale and zone write things. Pure: the host's locale and zone play no part."""
+
+    locale: Locale
+    zone: ZoneInfo
+
+    @property
+    def lang(self) -> str:
+        return str(self.locale).replace("_", "-")
+
+    @property
+    def direction(self) -> str:
+        return str(self.locale.text_direction)
+
+    def money(self, amount: object, currency: object) -> str:
+        return money(amount, currency, self.locale)
+
+    def number(self, value: object) -> str:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise MomentError("only integers are written as numbers")
+        return str(format_decimal(value, locale=self.locale))
+
+    def day(self, value: Json, style: Style = "long") -> str:
+        """Write the day: of an instant, the day it is in the zone; a plain date as it is."""
+        if isinstance(value, str) and _DAY.fullmatch(value):
+            return _date(_plain_day(value), style, self.locale)
+        return _date(self._local(value).date(), style, self.locale)
+
+    def clock(self, value: Json, style: Style = "short") -> str:
+        """Write the time of day, and the zone it is in."""
+        return _time(self._local(value), style, self.locale)
+
+    def moment(self, value: Json, style: Style = "long") -> str:
+        """Write day, time of day and zone."""
+        moment = self._local(value)
+        both = str(get_datetime_format(style, locale=self.locale)).replace("'", "")
+        clock = _time(moment, "short", self.locale)
+        return both.replace("{0}", clock).replace("{1}", _date(moment.date(), style, self.locale))
+
+    def _local(self, value: Json) -> datetime:
+        moment = instant(value)
+        if moment is None or not 1 < moment.year < 9999:  # noqa: PLR2004 - room for any zone
+            raise MomentError("a time is RFC 3339 with its offset, or milliseconds since the epoch")
+        return moment.astimezone(self.zone)
+
+
+def _plain_day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise MomentError("there is no such day") from None
+
+
+# A mail says most dates twice (text and HTML), and Babel takes 25 us for each.
+@lru_cache(maxsize=1024)
+def _date(day: date, style: Style, locale: Locale) -> str:
+    return str(format_date(day, format=style, locale=locale))
+
+
+@lru_cache(maxsize=1024)
+def _time(moment: datetime, style: Style, locale: Locale) -> str:
+    clock = format_time(moment, format=style, tzinfo=moment.tzinfo, locale=locale)
+    return f"{clock} {_zone_name(moment, locale)}"
+
+
+def _zone_name(moment: datetime, locale: Locale) -> str:
+    """Return CET where the locale uses such a name, else GMT+01:00: never a bare +0100."""
+    if moment.tzinfo is not None and str(moment.tzinfo) == DEFAULT_ZONE:
+        return DEFAULT_ZONE
+    name = str(get_timezone_name(moment, "short", locale=locale))
+    if name[0] in "+-" or " " in name:
+        return str(get_timezone_gmt(moment, "long", locale=locale))
+    return name
+
+
+def formats_for(locale: str | None, zone: str | None) -> Formats:
+    """Return the formats of a locale and zone that `known_locale` and `known_zone` have named."""
+    tag = locale or DEFAULT_LOCALE
+    return Formats(Locale.parse(tag, sep="-"), ZoneInfo(zone or DEFAULT_ZONE))

@@ -1,0 +1,122 @@
+"""Amounts in minor units, written as the locale writes them.
+
+How many decimals a minor unit has is ISO 4217's word, not CLDR's: CLDR rounds forints, pesos and
+rupiahs to whole ones for display, and 1999 of them would read a hundred times too much.
+
+Babel needs 18 us an amount. The pieces around the digits are learnt from Babel once per (locale,
+currency) and tried against it on probes; where they do not fit, Babel writes every amount itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from functools import lru_cache
+from typing import Final
+
+from babel import Locale
+from babel.core import get_global
+from babel.numbers import NumberPattern, parse_pattern
+
+_NO_MINOR: Final = frozenset(
+    [
+        "BIF",
+        "CLP",
+        "DJF",
+        "GNF",
+        "ISK",
+        "JPY",
+        "KMF",
+        "KRW",
+        "PYG",
+        "RWF",
+        "UGX",
+        "VND",
+        "VUV",
+        "XAF",
+        "XOF",
+        "XPF",
+    ]
+)
+_THOUSANDTHS: Final = frozenset(["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"])
+_MOST: Final = 10**18  # what a decimal of Python's default precision holds with room to spare
+_PROBES: Final = (0, 1, 9, 10, 99, 100, 1_000, 99_999, 100_000, 123_456, 1_234_567, 999_999_999)
+
+
+def _current() -> frozenset[str]:
+    used = get_global("territory_currencies").values()
+    return frozenset(code for uses in used for code, _, end, tender in uses if tender and not end)
+
+
+CURRENCIES: Final = _current()  # legal tender somewhere today, as CLDR knows it
+
+
+class AmountError(ValueError):
+    """Not an amount that may be printed; the text holds no value."""
+
+
+def money(amount: object, currency: object, locale: Locale) -> str:
+    """Write an integer of minor units: 1999, "EUR" in German is "19,99 €". No arithmetic."""
+    if isinstance(amount, bool) or not isinstance(amount, int):
+        raise AmountError(f"an amount is an integer of minor units, not {_kind(amount)}")
+    if not -_MOST < amount < _MOST:
+        raise AmountError("the amount is too large to be true")
+    if not isinstance(currency, str) or currency not in CURRENCIES:
+        raise AmountError("the currency is not a current ISO 4217 code")
+    return _writer(str(locale), currency)(amount)
+
+
+def exponent(currency: str) -> int:
+    """Return the decimals of the minor unit (ISO 4217): 0, 2 or 3."""
+    return 0 if currency in _NO_MINOR else 3 if currency in _THOUSANDTHS else 2
+
+
+def _kind(value: object) -> str:
+    return "null" if value is None else f"a {type(value).__name__}"
+
+
+@lru_cache(maxsize=4096)
+def _writer(locale_id: str, currency: str) -> Callable[[int], str]:
+    by_babel = _babel_writer(Locale.parse(locale_id), currency)
+    learnt = _learn(by_babel, exponent(currency))
+    if learnt is None or any(learnt(n) != by_babel(n) for p in _PROBES for n in (p, -p)):
+        return by_babel
+    return learnt
+
+
+def _babel_writer(locale: Locale, currency: str) -> Callable[[int], str]:
+    digits = exponent(currency)
+    pattern: NumberPattern = parse_pattern(locale.currency_formats["standard"].pattern)
+    pattern.frac_prec = (digits, digits)
+
+    def write(amount: int) -> str:
+        value = Decimal(amount).scaleb(-digits)
+        return str(pattern.apply(value, locale, currency=currency, currency_digits=False))
+
+    return write
+
+
+def _learn(write: Callable[[int], str], digits: int) -> Callable[[int], str] | None:
+    """Find what stands around and between the digits of 1,234,567.89, above and below zero."""
+    sample = 1_234_567 * 10**digits + int("890"[:digits] or "0")
+    shape = re.compile(
+        r"(\D*)1(\D+)234\2567" + (r"(\D+)" + "890"[:digits] if digits else "()") + r"(\D*)"
+    )
+    above, below = shape.fullmatch(write(sample)), shape.fullmatch(write(-sample))
+    if above is None or below is None or above.groups()[1:3] != below.groups()[1:3]:
+        return None
+    head, group, point, tail = above.groups()
+    minus_head, _, _, minus_tail = below.groups()
+    loose = group in write(1_234 * 10**digits)  # some locales leave 1234 whole and split 12 345
+
+    def fast(amount: int) -> str:
+        text = f"{abs(amount):0{digits + 1}d}"
+        whole, cents = (text[:-digits], text[-digits:]) if digits else (text, "")
+        if loose or len(whole) > 4:  # noqa: PLR2004 - see above: the four digits of 1234
+            whole = f"{int(whole):,}".replace(",", group)
+        if amount < 0:
+            return f"{minus_head}{whole}{point}{cents}{minus_tail}"
+        return f"{head}{whole}{point}{cents}{tail}"
+
+    return fast

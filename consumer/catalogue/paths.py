@@ -1,0 +1,115 @@
+"""The path language: where in an event a value lies.
+
+order.id            a member of the event's data, and a member of that
+items[0].sku        the first element of a list
+"odd name"."a.b"    members whose names are not plain words are quoted
+@source             an attribute of the envelope (CloudEvents `source`, `subject`, `id`, ...)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, Literal, TypeAlias
+
+from consumer.model import Event, Json
+
+
+class Missing(Enum):
+    """Nothing lies at a path; not the same as null."""
+
+    MISSING = "missing"
+
+
+MISSING: Final = Missing.MISSING
+Found: TypeAlias = "Json | Literal[Missing.MISSING]"
+
+_ENVELOPE = re.compile(r"@([a-z0-9]+)")
+_MEMBER = re.compile(r'(?:([^\W\d][\w$-]*)|"([^"]+)")((?:\[\d{1,6}\])*)')
+_INDEX = re.compile(r"\[(\d+)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """`steps` are member names and list indexes; of an envelope path: the attribute alone."""
+
+    text: str
+    steps: tuple[str | int, ...]
+    envelope: bool = False
+
+    def read(self, event: Event) -> Found:
+        """Return what lies there. Never raises."""
+        if self.envelope:
+            return event.attributes.get(str(self.steps[0]), MISSING)
+        return descend(event.data, self.steps)
+
+    @property
+    def pointer(self) -> str:
+        """The place as people write it in messages: a JSON pointer, or the attribute."""
+        return self.text if self.envelope else "/" + "/".join(map(str, self.steps))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a value of the context comes from: a path, a constant, or a path with a fallback."""
+
+    path: Path | None
+    default: Found = MISSING
+
+    def read(self, event: Event) -> Found:
+        """Return the value; the default stands in for what is absent or null."""
+        if self.path is None:
+            return self.default
+        found = self.path.read(event)
+        return self.default if found is MISSING or found is None else found
+
+
+def descend(data: Json, steps: tuple[str | int, ...]) -> Found:
+    here: Json = data
+    for step in steps:
+        if isinstance(here, Mapping) and step in here:
+            here = here[str(step)]
+        elif isinstance(here, list) and isinstance(step, int) and step < len(here):
+            here = here[step]
+        else:
+            return MISSING
+    return here
+
+
+def parse_path(text: object) -> Path:
+    """Read a path; ValueError says what is wrong with it."""
+    if not isinstance(text, str):
+        raise ValueError("a path is a text such as order.id")  # noqa: TRY004 - pydantic reads ValueError
+    if envelope := _ENVELOPE.fullmatch(text):
+        return Path(text, (envelope[1],), envelope=True)
+    return Path(text, _steps(text))
+
+
+def _steps(text: str) -> tuple[str | int, ...]:
+    steps: list[str | int] = []
+    at = 0
+    while member := _MEMBER.match(text, at):
+        steps += [member[1] or member[2], *(int(index) for index in _INDEX.findall(member[3]))]
+        at = member.end()
+        if at == len(text):
+            return tuple(steps)
+        if text[at] != ".":
+            break
+        at += 1
+    raise ValueError(f"not a path: {text!r} (write order.id, items[0].sku or @source)")
+
+
+def parse_source(value: object) -> Source:
+    """Read `"path"`, `{ path = "...", default = ... }` or `{ value = ... }`."""
+    match value:
+        case str():
+            return Source(parse_path(value))
+        case {"path": path, "default": default, **rest} if not rest:
+            return Source(parse_path(path), default)
+        case {"path": path, **rest} if not rest:
+            return Source(parse_path(path))
+        case {"value": constant, **rest} if not rest:
+            return Source(None, constant)
+    raise ValueError('write "path", { path = "...", default = ... } or { value = ... }')

@@ -1,0 +1,167 @@
+"""Rendering: a mail to a message. The same mail gives the same message, byte for byte."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import TracebackType
+from typing import Final
+
+from jinja2.exceptions import SecurityError, UndefinedError
+
+from consumer.catalogue.folder import HTML, SUBJECT, TEXT
+from consumer.catalogue.formats import Formats, MomentError, formats_for
+from consumer.catalogue.mailing import Rules
+from consumer.catalogue.money import AmountError
+from consumer.catalogue.printing import PrintError, printable_on_one_line, readable
+from consumer.catalogue.templates import Engine, Templates
+from consumer.model import Address, Bad, Json, Mail, Message, Reason
+
+LONGEST_SUBJECT: Final = 255  # characters; a longer one is a body in the wrong place
+AUTO_SUBMITTED: Final = ("Auto-Submitted", "auto-generated")  # RFC 3834: robots do not answer it
+
+_SPACES = re.compile(r"[ \t\r\n]+")
+_BLANK_LINES = re.compile(r"\n{3,}")
+_TRAILING = re.compile(r"[ \t]+(?=\n)")
+# Whatever leads out of the HTML part: nothing that a mail client could run.
+_BAD_LINK = re.compile(
+    r"<[a-z][^<>]*?\s(?:href|src|action|formaction|background|poster|srcset|data)\s*=\s*"
+    r"[\"']?\s*(?!https://|mailto:|tel:|cid:|#|[\"'])",
+    re.IGNORECASE,
+)
+
+
+class _NotAMail(ValueError):  # noqa: N818 - how one rendering ends, inside this file
+    """The rendered parts do not make a mail; the text holds no value."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Voice:
+    """The templates in one locale and zone."""
+
+    formats: Formats
+    subjects: Engine
+    bodies: Engine
+
+    def subject(self, name: str, context: Mapping[str, Json]) -> str:
+        return self.subjects.get_template(f"{name}/{SUBJECT}").render(context)
+
+    def body(self, name: str, part: str, context: Mapping[str, Json]) -> str:
+        return self.bodies.get_template(f"{name}/{part}").render(context)
+
+
+class Press:
+    """Fills templates. Keeps one set of them for each locale and zone in use."""
+
+    def __init__(self, templates: Templates) -> None:
+        self._templates = templates
+        self._voice = lru_cache(maxsize=256)(self._make_voice)
+
+    def render(self, rules: Rules, mail: Mail) -> Message | Bad:
+        """Fill the templates; a failure names file and line, and no value."""
+        try:
+            return self._message(rules, mail)
+        except Exception as error:  # noqa: BLE001 - a template may fail in any way that Python can
+            return Bad(Reason.INVALID, self._why(mail.type.name, error), mail.type.name, mail.key)
+
+    def _message(self, rules: Rules, mail: Mail) -> Message:
+        says, voice = rules.declaration, self._voice(mail.locale, mail.timezone)
+        subject, text, html = _parts(voice, mail)
+        return Message(
+            key=mail.key,
+            mail_type=mail.type.name,
+            sender=rules.sender,
+            to=Address(mail.recipient),
+            subject=subject,
+            text=text,
+            html=html,
+            message_id=f"<{mail.key}@{rules.sender.email.rpartition('@')[2]}>",
+            reply_to=rules.reply_to,
+            headers=_headers(says.headers),
+            tags=tuple(says.tags),
+            options=says.options,
+            track_opens=says.track_opens,
+            track_clicks=says.track_clicks,
+        )
+
+    def _make_voice(self, locale: str | None, zone: str | None) -> _Voice:
+        formats = formats_for(locale, zone)
+        return _Voice(
+            formats,
+            self._templates.engine(formats, printable_on_one_line),
+            self._templates.engine(formats),
+        )
+
+    def _why(self, name: str, error: Exception) -> str:
+        file, line = _place(error.__traceback__, self._templates.sources)
+        source = self._templates.sources[file].splitlines()[line - 1] if file else ""
+        where = f"{file}:{line}" if file else name
+        return f"{where}: {_said(error, source)}"
+
+
+def _parts(voice: _Voice, mail: Mail) -> tuple[str, str, str]:
+    name = mail.type.name
+    context: dict[str, Json] = {
+        **readable(mail.context),
+        "lang": voice.formats.lang,
+        "dir": voice.formats.direction,
+    }
+    subject = _subject(voice.subject(name, context))
+    context["subject"] = subject
+    return subject, _text(voice.body(name, TEXT, context)), _html(voice.body(name, HTML, context))
+
+
+def _headers(written: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    default = () if any(n.lower() == "auto-submitted" for n in written) else (AUTO_SUBMITTED,)
+    return (*default, *written.items())
+
+
+def _subject(rendered: str) -> str:
+    """Take the template's own line breaks out; those of values were refused where they stood."""
+    subject = _SPACES.sub(" ", rendered).strip()
+    if not subject:
+        raise _NotAMail("the subject is empty")
+    if len(subject) > LONGEST_SUBJECT:
+        raise _NotAMail(f"the subject is longer than {LONGEST_SUBJECT} characters")
+    return subject
+
+
+def _text(rendered: str) -> str:
+    lines = _TRAILING.sub("", rendered.replace("\r\n", "\n").replace("\r", "\n"))
+    text = _BLANK_LINES.sub("\n\n", lines).strip("\n")
+    if not text.strip():
+        raise _NotAMail("the text part is empty")
+    return text + "\n"
+
+
+def _html(rendered: str) -> str:
+    if not rendered.strip():
+        raise _NotAMail("the HTML part is empty")
+    if _BAD_LINK.search(rendered):
+        raise _NotAMail("the HTML part has a link that is not https, mailto, tel or cid")
+    return rendered
+
+
+def _place(trace: TracebackType | None, sources: Mapping[str, str]) -> tuple[str, int]:
+    """Find the innermost template and line that the error went through."""
+    file, line = "", 0
+    while trace is not None:
+        if (name := trace.tb_frame.f_code.co_filename) in sources:
+            file, line = name, trace.tb_lineno
+        trace = trace.tb_next
+    return file, line
+
+
+def _said(error: Exception, source: str) -> str:
+    """Say what failed. Jinja's own words may quote a value: only names in the template pass."""
+    if isinstance(error, PrintError | AmountError | MomentError | _NotAMail):
+        return str(error)
+    if isinstance(error, SecurityError):
+        return "not allowed in a template"
+    if isinstance(error, UndefinedError):
+        named = re.findall(r"'([^']*)'", str(error))
+        known = named[-1] if named and named[-1] in source else "a member"
+        return f"'{known}' is undefined"
+    return f"failed with {type(error).__name__}"

@@ -1,0 +1,159 @@
+"""What may be printed into a mail, and how: the filters, the last check of every printed value.
+
+Text from events is made safe for reading once, before any template sees it: overrides of the
+writing direction are taken out, and whatever is written from right to left is isolated, so that a
+name cannot turn the words around it. Other control characters are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from math import isfinite
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from jinja2 import pass_context
+from jinja2.runtime import Context, Undefined
+from markupsafe import Markup
+
+from consumer.catalogue.canonical import canonical
+from consumer.catalogue.formats import Formats, Style
+from consumer.model import Json
+
+
+class PrintError(ValueError):
+    """A value that may not be printed; the text holds no value."""
+
+
+# ── Text from events
+
+_CONTROLS: Final = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
+_OVERRIDES: Final = "\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c"
+_RIGHT_TO_LEFT: Final = (
+    "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
+)
+_CONTROL = re.compile(f"[{_CONTROLS}]")
+_OVERRIDE = re.compile(f"[{_OVERRIDES}]")
+_RTL = re.compile(f"[{_RIGHT_TO_LEFT}]")
+# Canonical JSON writes a control character as an escape; \t, \n and \r have their own.
+_NOTABLE = re.compile(rf"\\u00|[\x7f-\x9f{_OVERRIDES}{_RIGHT_TO_LEFT}]")
+
+ISOLATE, END_ISOLATE = "\u2068", "\u2069"
+
+
+def readable(context: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return the context with its text made safe for reading; most contexts are so already."""
+    if not _NOTABLE.search(canonical(context).decode()):
+        return context
+    return {name: _readable(value) for name, value in context.items()}
+
+
+def _readable(value: Json) -> Json:
+    if isinstance(value, str):
+        return _isolated(value)
+    if isinstance(value, Mapping):
+        return {name: _readable(below) for name, below in value.items()}
+    return [_readable(below) for below in value] if isinstance(value, list) else value
+
+
+def _isolated(text: str) -> str:
+    if _CONTROL.search(text):
+        raise PrintError("the context holds a control character")
+    text = _OVERRIDE.sub("", text)
+    return f"{ISOLATE}{text}{END_ISOLATE}" if _RTL.search(text) else text
+
+
+# ── The last check before a value is printed
+
+_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def printable(value: object) -> object:
+    """Let text and numbers through; null, true, a list printed as such are a template's mistake."""
+    if isinstance(value, str | Undefined) or type(value) is int:
+        return value
+    if isinstance(value, float) and isfinite(value):
+        return value
+    name = {type(None): "null", bool: "a boolean"}.get(type(value), f"a {type(value).__name__}")
+    raise PrintError(f"{name} cannot be printed")
+
+
+def printable_on_one_line(value: object) -> object:
+    """The same for the subject, where a line break would begin another header."""
+    if isinstance(value, str) and _BREAKS.search(value):
+        raise PrintError("a line break or control character in the subject")
+    return printable(value)
+
+
+# ── Filters
+
+_LINK = re.compile(r"https://[^\s\"'<>\\^`{|}\x00-\x20\x7f]+")
+_KEPT: Final = "!#$%&'()*+,/:;=?@[]~-._"
+
+
+def link(url: object, *hosts: str) -> str:
+    """Let an https link through, written in ASCII; where hosts are named, to one of them only."""
+    if not isinstance(url, str) or not _LINK.fullmatch(url):
+        raise PrintError("not an https link")
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        raise PrintError("not an https link") from None
+    if not host or "@" in parts.netloc or not host.isascii() or port == 0:
+        raise PrintError("not an https link to a plain host")
+    if hosts and host not in hosts:
+        raise PrintError("the link leads to a host that the template does not name")
+    return quote(url, safe=_KEPT)
+
+
+def _formats(context: Context) -> Formats:
+    formats = getattr(context.environment, "formats", None)
+    if not isinstance(formats, Formats):
+        raise TypeError("the environment has no formats")
+    return formats
+
+
+# `pass_context` also keeps Jinja from working a filter out at compile time, in no locale.
+@pass_context
+def _money(context: Context, amount: object, currency: object) -> str:
+    return _formats(context).money(amount, currency)
+
+
+@pass_context
+def _number(context: Context, value: object) -> str:
+    return _formats(context).number(value)
+
+
+@pass_context
+def _date(context: Context, value: Json, style: Style = "long") -> str:
+    return _formats(context).day(value, style)
+
+
+@pass_context
+def _time(context: Context, value: Json, style: Style = "short") -> str:
+    return _formats(context).clock(value, style)
+
+
+@pass_context
+def _datetime(context: Context, value: Json, style: Style = "long") -> str:
+    return _formats(context).moment(value, style)
+
+
+def _lines(text: object) -> object:
+    """Break a text where it has line breaks: `<br>` in HTML."""
+    if not isinstance(text, str):
+        raise PrintError("only text has lines")
+    return Markup("<br>").join(text.splitlines())
+
+
+FILTERS: Final[Mapping[str, Callable[..., object]]] = {
+    "money": _money,
+    "number": _number,
+    "date": _date,
+    "time": _time,
+    "datetime": _datetime,
+    "link": link,
+    "lines": _lines,
+}
