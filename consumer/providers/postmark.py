@@ -30,8 +30,9 @@ from consumer.providers.fields import mailbox, refuse
 from consumer.providers.options import Options
 from consumer.providers.statuses import by_status, members, named, retry_after
 
-BODY_LIMIT: Final = 5 * 1024 * 1024  # bytes, each of text and html
-TAG_LIMIT: Final = 1000  # characters; and one tag a mail
+TAG_LIMIT: Final = 1000  # characters, and one tag a mail; further ones travel as metadata
+METADATA_LIMIT: Final = 80  # characters of a value; at most 10 fields, names of at most 20
+METADATA_FIELDS: Final = 10
 DEFAULT_STREAM: Final = "outbound"  # the transactional stream that every server has
 HEADERS: Final = {"Accept": "application/json", "Content-Type": "application/json"}
 
@@ -74,7 +75,7 @@ def _body(message: Message) -> dict[str, Any]:
         "TextBody": message.text,
         "HtmlBody": message.html,
         "Headers": [{"Name": name, "Value": value} for name, value in _headers(message)],
-        "Metadata": {KEY_FIELD: message.key},
+        "Metadata": _metadata(message),
         "MessageStream": message.options.get("stream", DEFAULT_STREAM),
         "TrackOpens": message.track_opens,
         "TrackLinks": "HtmlAndText" if message.track_clicks else "None",
@@ -82,8 +83,14 @@ def _body(message: Message) -> dict[str, Any]:
     if message.reply_to is not None:
         body["ReplyTo"] = mailbox(message.reply_to)
     if message.tags:
-        body["Tag"] = message.tags[0]
+        body["Tag"] = message.tags[0][:TAG_LIMIT]
     return body
+
+
+def _metadata(message: Message) -> dict[str, str]:
+    further = message.tags[1:METADATA_FIELDS]
+    tags = {f"tag_{place}": tag[:METADATA_LIMIT] for place, tag in enumerate(further, 2)}
+    return {KEY_FIELD: message.key, **tags}
 
 
 def _headers(message: Message) -> tuple[tuple[str, str], ...]:
@@ -135,7 +142,7 @@ CODES: Final[Mapping[int, _Reading]] = {
 def read(status: int, headers: Mapping[str, str], body: bytes) -> Answer:
     answer = members(body)
     code = answer.get("ErrorCode", 0)
-    if code in CODES:
+    if isinstance(code, int) and code in CODES:
         return CODES[code](named("postmark", status, code), headers)
     if code or status != 200:  # noqa: PLR2004 - every success is documented as 200
         return by_status("postmark", status, headers, code)

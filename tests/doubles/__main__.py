@@ -34,7 +34,11 @@ async def serve(given: argparse.Namespace) -> None:
     async with Double(APIS[given.provider](), port=given.port, seed=given.seed) as double:
         rates = {word: getattr(given, word) for word in RATES if getattr(given, word)}
         double.script.at_rates(rates)
-        line: dict[str, object] = {"provider": given.provider, "port": double.port, "url": double.url}
+        line: dict[str, object] = {
+            "provider": given.provider,
+            "port": double.port,
+            "url": double.url,
+        }
         line["credentials"] = double.api.credentials
         print(json.dumps(line), flush=True)  # noqa: T201 - how the parent learns the port
         await stop.wait()

@@ -35,6 +35,7 @@ class Double:
         self.ledger = Ledger()
         self.script = Script(seed)
         self.calls: deque[Call] = deque(maxlen=KEPT_CALLS)
+        self.took = asyncio.Event()  # set whenever a mail was taken; a test clears and awaits it
         self.port = port
         self._keepalive = keepalive
         self._runner: web.ServerRunner | None = None
@@ -66,6 +67,17 @@ class Double:
         assert self._runner is not None
         await self._runner.cleanup()
 
+    @property
+    def options(self) -> dict[str, object]:
+        """What goes into [providers.X] to be sent here."""
+        return {"type": self.api.name, "base_url": self.url, **self.api.credentials}
+
+    def close_idle(self) -> None:
+        """Close the kept-alive connections, as a server does that has waited long enough."""
+        assert self._runner is not None
+        assert self._runner.server is not None
+        self._runner.server.pre_shutdown()
+
     # ── The wire
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -94,6 +106,7 @@ class Double:
         if instead is not None:
             return _plain(instead)
         reply = await self.api.take(call, taken, self.ledger, lambda: _work(fault))
+        self.took.set()
         return await _deliver(request, reply, fault)
 
     # ── The control endpoints

@@ -1,0 +1,1 @@
+"""One conformance suite for every adapter, against strict doubles that count."""

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+
+import pytest
+from pydantic import TypeAdapter
+
+from consumer.model import Answer, Message, Prepared
+from consumer.providers import AnyOptions, Provider, build
+from tests.doubles.mails import MAIL, lease
+from tests.integration.providers.kinds import KINDS, AnyDouble, Kind
+
+OPTIONS: TypeAdapter[AnyOptions] = TypeAdapter(AnyOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """An adapter and its double, ready to send."""
+
+    kind: Kind
+    double: AnyDouble
+    provider: Provider
+
+    async def send(self, message: Message = MAIL, seconds: float = 60) -> Answer:
+        ready = self.provider.prepare(message)
+        assert isinstance(ready, Prepared)
+        return await self.provider.attempt(ready, lease(seconds))
+
+    def impatient(self) -> AbstractAsyncContextManager[Stage]:
+        """Return the same stage with a provider that waits a quarter of a second."""
+        return on_stage(self.kind, self.double, timeout=0.25, connect_timeout=0.2)
+
+
+@asynccontextmanager
+async def on_stage(kind: Kind, double: AnyDouble, **options: object) -> AsyncIterator[Stage]:
+    provider = build(kind.name, OPTIONS.validate_python({**double.options, **options}))
+    await provider.open()
+    try:
+        yield Stage(kind, double, provider)
+    finally:
+        await provider.close()
+
+
+@pytest.fixture(params=KINDS, ids=lambda kind: kind.name)
+async def stage(request: pytest.FixtureRequest) -> AsyncIterator[Stage]:
+    kind: Kind = request.param
+    async with kind.start() as double, on_stage(kind, double) as ready:
+        yield ready
+
+
+@pytest.fixture
+def http(stage: Stage) -> Stage:
+    """Yield the stage, where it is one with HTTP: some laws are about HTTP alone."""
+    if not stage.kind.http:
+        pytest.skip("speaks no HTTP")
+    return stage

@@ -1,0 +1,76 @@
+"""The adapters under test: a new provider is one more line in KINDS."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import orjson
+
+from consumer.model import (
+    Answer,
+    Blocked,
+    Refused,
+    Rejected,
+    SlowDown,
+    Transient,
+    Unclear,
+)
+from tests.doubles.engine import Double
+from tests.doubles.ledger import Ledger
+from tests.doubles.postmark import PostmarkApi
+from tests.doubles.resend import ResendApi
+from tests.doubles.script import Fault, Script
+
+
+class AnyDouble(Protocol):
+    """What the suite asks of a double, whatever it speaks."""
+
+    ledger: Ledger
+    script: Script
+    took: asyncio.Event  # set whenever a mail was taken
+
+    @property
+    def options(self) -> Mapping[str, object]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    name: str
+    start: Callable[[], AbstractAsyncContextManager[AnyDouble]]
+    errors: Mapping[type[Answer], Fault]  # one documented answer of each class that it has
+    http: bool = True
+    takes_utf8_local: bool = False
+
+
+def said(status: int, body: object, headers: Mapping[str, str] | None = None) -> Fault:
+    return Fault("status", status=status, body=orjson.dumps(body).decode(), headers=headers or {})
+
+
+POSTMARK: Final = Kind(
+    "postmark",
+    lambda: Double(PostmarkApi()),
+    {
+        Transient: said(503, {"ErrorCode": 100, "Message": "Maintenance"}),
+        SlowDown: said(429, {"ErrorCode": 429, "Message": "Rate"}, {"Retry-After": "2"}),
+        Refused: said(422, {"ErrorCode": 406, "Message": "Inactive: ada@example.com"}),
+        Rejected: said(422, {"ErrorCode": 300, "Message": "Invalid: ada@example.com"}),
+        Blocked: said(401, {"ErrorCode": 10, "Message": "Bad token"}),
+        Unclear: Fault("status", status=500),
+    },
+)
+RESEND: Final = Kind(
+    "resend",
+    lambda: Double(ResendApi()),
+    {
+        SlowDown: said(429, {"name": "rate_limit_exceeded"}, {"retry-after": "2"}),
+        Rejected: said(422, {"name": "invalid_parameter", "message": "ada@example.com"}),
+        Blocked: said(403, {"name": "invalid_api_key"}),
+        Unclear: said(500, {"name": "application_error"}),
+    },
+)
+
+KINDS: Final = (POSTMARK, RESEND)
