@@ -37,6 +37,8 @@ class Ended:
 class LetGo:
     """The record was called back before it ended; it will be delivered again."""
 
+    result: str = "let_go"
+
 
 Ending: TypeAlias = Ended | LetGo
 

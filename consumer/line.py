@@ -17,6 +17,7 @@ from consumer.aside import Aside
 from consumer.endings import Ending, LetGo
 from consumer.events import decode
 from consumer.flight import Departure, InHand, Landed, Landing, Overtaken, Pilot
+from consumer.guard.errors import GuardClosed
 from consumer.guard.verdict import (
     Abandoned,
     AlsoParked,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from consumer.intake.hold import Hold
     from consumer.model import Lease, Message, Record, Row
     from consumer.telemetry import Metrics
+    from consumer.telemetry.tracing import Tracing
 
 # How often a row that another worker holds is looked at again.
 LOOK_AGAIN = 0.5
@@ -56,7 +58,13 @@ class Line:
     """Walks records. Everything it needs to know about the world is handed to it."""
 
     def __init__(
-        self, catalogue: Catalogue, guard: Guard, pilot: Pilot, flights: Flights, metrics: Metrics
+        self,
+        catalogue: Catalogue,
+        guard: Guard,
+        pilot: Pilot,
+        flights: Flights,
+        metrics: Metrics,
+        tracing: Tracing,
     ) -> None:
         self._catalogue = catalogue
         self._guard = guard
@@ -64,16 +72,21 @@ class Line:
         self._pilot = pilot
         self._flights = flights
         self._metrics = metrics
+        self._tracing = tracing
 
     async def handle(self, record: Record, hold: Hold) -> Ending:
         """Walk one record to its end, or until it is called back."""
-        try:
-            ending = await self._walk(record, hold)
-        except asyncio.CancelledError:
-            if not hold.recalled:
-                raise
-            ending = LetGo()
-        self._metrics.record_ended(record, ending)
+        with self._tracing.span(record):
+            try:
+                ending = await self._walk(record, hold)
+            except GuardClosed:
+                ending = LetGo()  # the service is stopping, and Postgres is away
+            except asyncio.CancelledError:
+                if not hold.recalled:
+                    raise
+                ending = LetGo()
+            self._metrics.record_ended(record, ending)
+            self._tracing.ended(result=ending.result)
         return ending
 
     async def _walk(self, record: Record, hold: Hold) -> Ending:
