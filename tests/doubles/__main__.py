@@ -1,6 +1,7 @@
 """A double as a process: `python -m tests.doubles --provider postmark --drop 0.05 --seed 7`.
 
-Prints one JSON line, {"provider": ..., "port": ..., "url": ..., "credentials": ...}, and serves until it is stopped.
+Prints one JSON line, with what goes into [providers.X] to be sent here under "options"; then
+serves until it is stopped.
 """
 
 from __future__ import annotations
@@ -32,16 +33,13 @@ async def serve(given: argparse.Namespace) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with Double(APIS[given.provider](), port=given.port, seed=given.seed) as double:
-        rates = {word: getattr(given, word) for word in RATES if getattr(given, word)}
-        double.script.at_rates(rates)
-        line: dict[str, object] = {
-            "provider": given.provider,
-            "port": double.port,
-            "url": double.url,
-        }
-        line["credentials"] = double.api.credentials
-        print(json.dumps(line), flush=True)  # noqa: T201 - how the parent learns the port
+        double.script.at_rates({word: rate for word in RATES if (rate := getattr(given, word))})
+        print(json.dumps(described(double)), flush=True)  # noqa: T201 - how the parent learns the port
         await stop.wait()
+
+
+def described(double: Double) -> dict[str, object]:
+    return {"provider": double.api.name, "port": double.port, "options": double.options}
 
 
 if __name__ == "__main__":

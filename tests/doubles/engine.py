@@ -76,7 +76,9 @@ class Double:
         """Close the kept-alive connections, as a server does that has waited long enough."""
         assert self._runner is not None
         assert self._runner.server is not None
-        self._runner.server.pre_shutdown()
+        for connection in self._runner.server.connections:
+            if connection.transport is not None:
+                connection.transport.close()
 
     # ── The wire
 
