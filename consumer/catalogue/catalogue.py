@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from consumer.catalogue.mailing import Rules, mail_for
+from consumer.catalogue.mailing import Rules, mail_for, material
 from consumer.catalogue.press import Press
 from consumer.model import (
     Bad,
@@ -88,6 +88,10 @@ class Catalogue:
             "no folder of the catalogue listens to this event type on this topic",
             event.type,
         )
+
+    def key_material(self, mail: Mail, event: Event) -> str | None:
+        """Return the text that this mail's key is the hash of; None where the record carried it."""
+        return material(self._by_name[mail.type.name], event)
 
     def render(self, mail: Mail) -> Message | Bad:
         """Fill the templates. The same mail gives the same message, byte for byte."""

@@ -13,7 +13,7 @@ from consumer.catalogue.formats import known_locale, known_zone
 from consumer.catalogue.instants import instant, milliseconds
 from consumer.catalogue.paths import MISSING, Path, Source
 from consumer.catalogue.schema import Schema
-from consumer.keys import AddressError, KeyPartError, canonical_recipient, send_key
+from consumer.keys import AddressError, KeyPartError, canonical_recipient, key_material, send_key
 from consumer.model import Address, Bad, Event, Json, Mail, MailType, Reason, Record
 
 AHEAD: Final = timedelta(minutes=5)  # what clocks of honest producers differ by, and no more
@@ -124,6 +124,20 @@ def _part(path: Path, event: Event) -> str | int:
     if isinstance(found, bool) or not isinstance(found, str | int):
         raise _Unfit(Reason.INVALID, f"{path.pointer}: is neither a text nor an integer")
     return found
+
+
+def material(rules: Rules, event: Event) -> str | None:
+    """Return what the key of an event that became a mail is the hash of; None: it came with one."""
+    if event.carried_key is not None:
+        return None
+    says = rules.declaration
+    return key_material(
+        rules.type.name,
+        _entity(says, event),
+        _recipient(says.recipient, event),
+        says.version,
+        case_sensitive_entity=says.case_sensitive_entity,
+    )
 
 
 def _key(rules: Rules, entity: list[str | int], recipient: str) -> str:
