@@ -1,0 +1,77 @@
+"""The guard's room: the only SQL of the service.
+
+Guard           look, claim, next_attempt, record; park, take_due; leases, upkeep, reading
+judge           what a found row means for a record (`verdict.py`, pure)
+migrate         the schema and the stamp of its environment (`schema.py`)
+
+guard.py ─▶ batches.py   what arrives while a statement runs forms the next one
+         ─▶ lanes.py     connections, repeats, timeouts
+         ─▶ claims.py    outcomes.py (▶ transitions.py, pure)   parking.py   reading.py
+            upkeep.py    letters.py   rows.py
+"""
+
+from consumer.guard.errors import (
+    GuardClosed,
+    GuardError,
+    LoginRefused,
+    MissingRights,
+    PostgresUnreachable,
+    ReleaseTooOld,
+    SchemaMissing,
+    SchemaTooOld,
+    SetupError,
+    WrongEnvironment,
+)
+from consumer.guard.guard import Guard, renew_interval
+from consumer.guard.lanes import Address
+from consumer.guard.letters import DeadLetter, LetterStatus
+from consumer.guard.parking import Due
+from consumer.guard.reading import Query, Story
+from consumer.guard.schema import check_schema, migrate
+from consumer.guard.verdict import (
+    Abandoned,
+    AlsoParked,
+    Conflict,
+    Duplicate,
+    KeyDrift,
+    Redelivery,
+    TakeOver,
+    Verdict,
+    Wait,
+    comparable,
+    judge,
+)
+
+__all__ = [
+    "Abandoned",
+    "Address",
+    "AlsoParked",
+    "Conflict",
+    "DeadLetter",
+    "Due",
+    "Duplicate",
+    "Guard",
+    "GuardClosed",
+    "GuardError",
+    "KeyDrift",
+    "LetterStatus",
+    "LoginRefused",
+    "MissingRights",
+    "PostgresUnreachable",
+    "Query",
+    "Redelivery",
+    "ReleaseTooOld",
+    "SchemaMissing",
+    "SchemaTooOld",
+    "SetupError",
+    "Story",
+    "TakeOver",
+    "Verdict",
+    "Wait",
+    "WrongEnvironment",
+    "check_schema",
+    "comparable",
+    "judge",
+    "migrate",
+    "renew_interval",
+]

@@ -1,0 +1,128 @@
+"""What people read: dead letters, and all that is known under a key."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from consumer.guard.letters import DeadLetter, LetterStatus
+from consumer.guard.rows import COLUMNS, coordinates_of, row_of
+from consumer.model import Coordinates, Reason, Record, Row
+
+LETTER = """d.id, d.idempotency_key, d.event_type, d.reason, d.detail, d.status, d.topic,
+    d."partition", d."offset", d.record_timestamp, d.failures, d.first_failed_at, d.last_failed_at,
+    d.next_check_at"""
+RECORD = "d.record_key, d.record_value, d.header_names, d.header_values"
+
+LIST = f"""
+    SELECT {LETTER} FROM dead_letter d
+     WHERE ($1::text[] IS NULL OR d.status = ANY($1)) AND ($2::text[] IS NULL OR d.reason = ANY($2))
+       AND ($3::text IS NULL OR d.event_type = $3) AND ($4::text IS NULL OR d.topic = $4)
+       AND ($5::bigint IS NULL OR d.id < $5)
+     ORDER BY d.id DESC LIMIT $6
+"""  # noqa: S608 - the columns are ours
+GET = f"SELECT {LETTER}, {RECORD} FROM dead_letter d WHERE d.id = $1"  # noqa: S608 - same
+OF_KEY = f"SELECT {LETTER} FROM dead_letter d WHERE d.idempotency_key = $1 ORDER BY d.id"  # noqa: S608 - same
+COUNT = "SELECT status, reason, count(*) AS n FROM dead_letter GROUP BY status, reason"
+SHOW = f"""
+    SELECT {COLUMNS}, m.recipient, m.claimed_at, m.lease_until, m.attempt_deadline, m.doubt_since,
+           m.doubt_provider, m.outcome_due
+      FROM sent_message m WHERE m.idempotency_key = $1
+"""  # noqa: S608 - same
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Which letters to list; None means all. Newest first; `before`: the last id of a page."""
+
+    statuses: Collection[LetterStatus] | None = None
+    reasons: Collection[Reason] | None = None
+    mail_type: str | None = None
+    topic: str | None = None
+    before: int | None = None
+    limit: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """All that the guard knows under one key. `recipient` is an address: never in a log."""
+
+    row: Row
+    recipient: str
+    claimed_at: datetime
+    lease_until: datetime | None
+    attempt_deadline: datetime | None
+    doubt_since: datetime | None
+    doubt_provider: str | None
+    outcome_due: bool
+    letters: tuple[DeadLetter, ...]
+
+
+async def list_letters(connection: Any, query: Query) -> list[DeadLetter]:
+    rows = await connection.fetch(
+        LIST, _texts(query.statuses), _texts(query.reasons), query.mail_type, query.topic,
+        query.before, query.limit,
+    )  # fmt: skip
+    return [letter_of(values) for values in rows]
+
+
+async def get_letter(connection: Any, letter_id: int) -> DeadLetter | None:
+    values = await connection.fetchrow(GET, letter_id)
+    return None if values is None else letter_of(values, whole=True)
+
+
+async def count_letters(connection: Any) -> dict[tuple[LetterStatus, Reason], int]:
+    rows = await connection.fetch(COUNT)
+    return {(LetterStatus(row["status"]), Reason(row["reason"])): row["n"] for row in rows}
+
+
+async def show(connection: Any, key: str) -> Story | None:
+    values = await connection.fetchrow(SHOW, key)
+    if values is None:
+        return None
+    return Story(
+        row=row_of(values),
+        recipient=values["recipient"],
+        claimed_at=values["claimed_at"],
+        lease_until=values["lease_until"],
+        attempt_deadline=values["attempt_deadline"],
+        doubt_since=values["doubt_since"],
+        doubt_provider=values["doubt_provider"],
+        outcome_due=values["outcome_due"],
+        letters=tuple(letter_of(letter) for letter in await connection.fetch(OF_KEY, key)),
+    )
+
+
+def letter_of(values: Any, *, whole: bool = False) -> DeadLetter:
+    """Read a letter; `whole`: with its record, which may be ten megabytes."""
+    at = coordinates_of(values)
+    if at is None:
+        raise LookupError("a dead letter without coordinates")  # NOT NULL in the table
+    return DeadLetter(
+        id=values["id"],
+        idempotency_key=values["idempotency_key"],
+        event_type=values["event_type"],
+        reason=Reason(values["reason"]),
+        detail=values["detail"],
+        status=LetterStatus(values["status"]),
+        coordinates=at,
+        failures=values["failures"],
+        first_failed_at=values["first_failed_at"],
+        last_failed_at=values["last_failed_at"],
+        next_check_at=values["next_check_at"],
+        record=_record_of(values, at) if whole else None,
+    )
+
+
+def _record_of(values: Any, at: Coordinates) -> Record:
+    names = [name.decode("utf-8", "surrogatepass") for name in values["header_names"]]
+    return Record(
+        at.topic, at.partition, at.offset, at.timestamp, values["record_key"],
+        values["record_value"], tuple(zip(names, values["header_values"], strict=True)),
+    )  # fmt: skip
+
+
+def _texts(values: Collection[str] | None) -> list[str] | None:
+    return None if values is None else [str(value) for value in values]

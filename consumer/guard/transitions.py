@@ -1,0 +1,175 @@
+"""What a transition does to the row it meets. Pure: the whole table of states in one place.
+
+Doubt: once an attempt's outcome is unknown, no answer to a later attempt says anything about it.
+While the row is in doubt, whatever would make it `waiting`, `failed` or `expired` ends `unknown`.
+
+Fences: (epoch, token) name the flight, `attempts` the attempt. Only proof of acceptance needs none:
+it is the truth in every state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias, assert_never
+
+from consumer.model import (
+    Lease,
+    MarkExpired,
+    MarkFailed,
+    MarkParked,
+    MarkSent,
+    MarkUnknown,
+    MarkWaiting,
+    Reason,
+    Row,
+    Status,
+    Transition,
+)
+
+OPEN = (Status.SENDING, Status.WAITING)
+SETTLED = (Status.SENT, Status.FAILED, Status.EXPIRED)
+
+Certain: TypeAlias = MarkFailed | MarkWaiting | MarkParked | MarkExpired
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """The dead letter to write with the row. `check_in`: parked until then, else open."""
+
+    reason: Reason
+    detail: str
+    check_in: float | None = None  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """The row's new values; None keeps what stands there."""
+
+    status: Status
+    attempts: int
+    error: str | None = None
+    keeps_lease: bool = False
+    provider: str | None = None
+    provider_message_id: str | None = None
+    doubts: str | None = None  # the provider whose attempt is in doubt
+    due: bool = False  # nobody holds the record any more: the outcome has to be published
+    letter: Letter | None = None
+
+    @property
+    def settles(self) -> bool:
+        return self.status in SETTLED
+
+
+@dataclass(frozen=True, slots=True)
+class Stands:
+    """Written already: the answer to its COMMIT was lost."""
+
+    sent_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """Another epoch, attempt or state: nothing is written."""
+
+    row: Row | None
+
+
+@dataclass(frozen=True, slots=True)
+class Double:
+    """Proof of a second acceptance under this key: alarmed, the first proof stays."""
+
+    row: Row
+
+
+Decision: TypeAlias = Write | Stands | Foreign | Double
+
+
+def decide(row: Row | None, lease: Lease, transition: Transition) -> Decision:
+    """Say what `transition`, asked for by the flight of `lease`, does to `row`."""
+    if row is None:
+        return Foreign(None)
+    match transition:
+        case MarkSent():
+            return _sent(row, transition)
+        case MarkUnknown():
+            return _unknown(row, lease, transition)
+        case MarkFailed() | MarkWaiting() | MarkParked() | MarkExpired():
+            return _certainly_not_sent(row, lease, transition)
+    assert_never(transition)
+
+
+def _sent(row: Row, proof: MarkSent) -> Decision:
+    if row.status is not Status.SENT:
+        return Write(
+            Status.SENT, row.attempts, provider=proof.provider,
+            provider_message_id=proof.provider_message_id, due=True,
+        )  # fmt: skip
+    known = (row.provider, row.provider_message_id)
+    same = known == (proof.provider, proof.provider_message_id)
+    return Stands(row.sent_at) if same else Double(row)
+
+
+def _unknown(row: Row, lease: Lease, transition: MarkUnknown) -> Decision:
+    if not _is_flight(row, lease):
+        return Foreign(row)
+    # Unknown already, perhaps by another worker's hand: this record needs its letter all the same.
+    if row.status is Status.UNKNOWN or _is_attempt(row, lease):
+        return _doubt(row, transition.error, transition.provider)
+    return Foreign(row)
+
+
+def _certainly_not_sent(row: Row, lease: Lease, transition: Certain) -> Decision:
+    if not _is_flight(row, lease):
+        return Foreign(row)
+    if row.status is _target(transition) and row.status not in OPEN:
+        return Stands(None)
+    if not _is_attempt(row, lease):
+        return Foreign(row)
+    if row.in_doubt:
+        return _doubt(row, transition.error, row.provider)
+    return _certain(row, transition)
+
+
+def _certain(row: Row, transition: Certain) -> Write:
+    error, attempts = transition.error, row.attempts
+    match transition:
+        case MarkWaiting(give_back=give_back, release=release):
+            unused = give_back and row.status is Status.SENDING
+            return Write(Status.WAITING, attempts - unused, error, keeps_lease=not release)
+        case MarkParked(next_round_in=seconds):
+            letter = Letter(Reason.EXHAUSTED, error, seconds)
+            return Write(Status.WAITING, attempts, error, letter=letter)
+        case MarkFailed(reason=reason):
+            letter_ = None if reason is None else Letter(reason, error)
+            return Write(Status.FAILED, attempts, error, due=row.round > 0, letter=letter_)
+        case MarkExpired():
+            return Write(Status.EXPIRED, attempts, error, due=row.round > 0)
+    assert_never(transition)
+
+
+def _doubt(row: Row, error: str, provider: str) -> Write:
+    letter = Letter(Reason.UNKNOWN, error)
+    return Write(Status.UNKNOWN, row.attempts, error, doubts=provider, letter=letter)
+
+
+def _target(transition: Certain) -> Status:
+    match transition:
+        case MarkWaiting() | MarkParked():
+            return Status.WAITING
+        case MarkFailed():
+            return Status.FAILED
+        case MarkExpired():
+            return Status.EXPIRED
+    assert_never(transition)
+
+
+def _is_flight(row: Row, lease: Lease) -> bool:
+    return (row.epoch, row.token) == (lease.epoch, lease.token)
+
+
+def _is_attempt(row: Row, lease: Lease) -> bool:
+    """A write that was delayed on its way must not speak for the attempt after its own."""
+    if row.status is Status.WAITING:
+        return True
+    return row.status is Status.SENDING and row.attempts == lease.attempts
