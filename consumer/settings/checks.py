@@ -1,0 +1,97 @@
+"""Contradictions between settings that are each right by themselves.
+
+A check is given the sections that could be read, and looks only at those, so that one mistake
+does not hide another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from consumer.providers import Options
+from consumer.settings.kafka import Kafka
+from consumer.settings.problems import Place
+from consumer.settings.sections import Guard, Retry, Safety
+
+Contradiction: TypeAlias = tuple[Place, str]
+
+REQUEST_MARGIN: Final = 5.0  # s; JoinGroup waits as long as the rebalance, and must be answered
+LEASE_MARGIN: Final = 0.1  # of the lease: a statement on its way, a pool that is busy
+
+
+def contradictions(parts: Mapping[str, Any]) -> Iterator[Contradiction]:
+    """Yield what is wrong between the sections in `parts`, by name; nested ones are mappings."""
+    providers: Mapping[str, Options] = parts.get("providers", {})
+    if isinstance(kafka := parts.get("kafka"), Kafka):
+        yield from _security(kafka)
+        yield from _timers(kafka)
+    if isinstance(guard := parts.get("guard"), Guard):
+        yield from _lease(guard, providers)
+    if isinstance(retry := parts.get("retry"), Retry) and retry.base > retry.cap:
+        yield (("retry", "base"), "must not be longer than retry.cap")
+    if isinstance(safety := parts.get("safety"), Safety):
+        yield from _safety(safety)
+
+
+def _security(kafka: Kafka) -> Iterator[Contradiction]:
+    if kafka.uses_sasl:
+        yield from _sasl(kafka)
+    elif kafka.sasl_mechanism or kafka.sasl_username or kafka.sasl_password:
+        yield (
+            ("kafka", "security_protocol"),
+            f"is {kafka.security_protocol}, so sasl_* is not used; say SASL_SSL or SASL_PLAINTEXT",
+        )
+    if not kafka.uses_tls and (kafka.ssl_cafile or kafka.ssl_certfile or kafka.ssl_keyfile):
+        yield (
+            ("kafka", "security_protocol"),
+            f"is {kafka.security_protocol}, so ssl_* is not used; say SSL or SASL_SSL",
+        )
+    if (kafka.ssl_certfile is None) != (kafka.ssl_keyfile is None):
+        yield (("kafka", "ssl_certfile"), "and kafka.ssl_keyfile are only of use together")
+
+
+def _sasl(kafka: Kafka) -> Iterator[Contradiction]:
+    protocol = kafka.security_protocol
+    match kafka.sasl_mechanism:
+        case None:
+            yield (("kafka", "sasl_mechanism"), f"is needed with {protocol}")
+        case "OAUTHBEARER":
+            if kafka.sasl_region is None:
+                yield (("kafka", "sasl_region"), "is needed with OAUTHBEARER: the AWS region")
+        case mechanism:
+            for name in ("sasl_username", "sasl_password"):
+                if getattr(kafka, name) is None:
+                    yield (("kafka", name), f"is needed with {mechanism}")
+
+
+def _timers(kafka: Kafka) -> Iterator[Contradiction]:
+    if kafka.drain_timeout >= kafka.rebalance_timeout:
+        yield (
+            ("kafka", "drain_timeout"),
+            "must be shorter than kafka.rebalance_timeout, or the group goes on without us",
+        )
+    if kafka.rebalance_timeout > kafka.request_timeout - REQUEST_MARGIN:
+        yield (
+            ("kafka", "request_timeout"),
+            f"must be {REQUEST_MARGIN:.0f}s longer than kafka.rebalance_timeout, or joins fail",
+        )
+
+
+def _lease(guard: Guard, providers: Mapping[str, Options]) -> Iterator[Contradiction]:
+    """The lease must outlive an attempt that starts just before the renewal after the next."""
+    room = guard.lease * (1 - LEASE_MARGIN) - 2 * guard.renew_interval
+    for name, options in providers.items():
+        if options.timeout >= room:
+            yield (
+                ("providers", name, "timeout"),
+                f"must be shorter than {room:.3g}s, which is what guard.lease leaves to an attempt",
+            )
+
+
+def _safety(safety: Safety) -> Iterator[Contradiction]:
+    if safety.production and safety.redirect_to is not None:
+        yield (
+            ("safety", "redirect_to"),
+            "must not stand in production: every mail would go there; remove it",
+        )

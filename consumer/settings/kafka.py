@@ -1,0 +1,64 @@
+"""The section [kafka]."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from consumer.settings.values import (
+    Duration,
+    ExistingFile,
+    Secret,
+    Section,
+    Servers,
+    StartFrom,
+    Text,
+    Truth,
+    Whole,
+)
+
+
+class Kafka(Section):
+    """Where the events are, as whom we read them, and how much is in hand.
+
+    `start_from` decides once, where the group has no offset yet; guessing it would lose or repeat
+    a topic, so it has no default. OAUTHBEARER is Amazon MSK with IAM: it needs `sasl_region`, and
+    takes its credentials from the usual AWS chain.
+    """
+
+    bootstrap_servers: Servers
+    group_id: Text = "sendonce"
+    client_id: Text = "sendonce"
+    start_from: StartFrom
+
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] | None = None
+    sasl_username: Text | None = None
+    sasl_password: Secret | None = None
+    sasl_region: Text | None = None
+    ssl_cafile: ExistingFile | None = None  # default: the system's authorities
+    ssl_certfile: ExistingFile | None = None
+    ssl_keyfile: ExistingFile | None = None
+    ssl_password: Secret | None = None  # of the key file
+    ssl_check_hostname: Truth = True
+
+    session_timeout: Duration = 45.0
+    drain_timeout: Duration = 25.0  # a revoke, or a stop, waits this long for what is in hand
+    rebalance_timeout: Duration = 60.0
+    request_timeout: Duration = 70.0
+    commit_interval: Duration = 1.0
+    max_in_flight: Annotated[Whole, Field(ge=1)] = 512  # records in hand, per worker
+
+    @property
+    def heartbeat_interval(self) -> float:
+        """Seconds: a third of the session, at most 3."""
+        return min(3.0, self.session_timeout / 3)
+
+    @property
+    def uses_sasl(self) -> bool:
+        return self.security_protocol.startswith("SASL")
+
+    @property
+    def uses_tls(self) -> bool:
+        return self.security_protocol.endswith("SSL")

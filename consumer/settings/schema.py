@@ -1,0 +1,40 @@
+"""Which sections there are, and what each is read as."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from consumer.settings.kafka import Kafka
+from consumer.settings.sections import (
+    Admin,
+    Catalogue,
+    Guard,
+    Outcomes,
+    Postgres,
+    Retry,
+    Safety,
+    Sender,
+    Topic,
+    Webhooks,
+)
+from consumer.settings.values import Section
+
+SECTIONS: Final[Mapping[str, type[Section]]] = {
+    "kafka": Kafka,
+    "postgres": Postgres,
+    "catalogue": Catalogue,
+    "guard": Guard,
+    "retry": Retry,
+    "outcomes": Outcomes,
+    "safety": Safety,
+    "admin": Admin,
+    "webhooks": Webhooks,
+}
+OPTIONAL: Final = frozenset({"webhooks"})  # absent: off
+# Sections of sections, by a name that people choose; providers are read by their type.
+NAMED: Final[Mapping[str, type[Section] | None]] = {
+    "topics": Topic,
+    "senders": Sender,
+    "providers": None,
+}

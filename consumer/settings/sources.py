@@ -1,0 +1,81 @@
+"""Where the values come from: the tree of the TOML file, with the environment laid over it."""
+
+from __future__ import annotations
+
+import copy
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from consumer.settings.environment import Variable, read_variables
+from consumer.settings.problems import Place, Problem, setting_name
+
+
+@dataclass(slots=True)
+class Sources:
+    """`tree` is what holds, `written` what the file says, `origins` the variable behind a value."""
+
+    file: str
+    written: Mapping[str, Any]
+    tree: dict[str, Any] = field(default_factory=dict)
+    origins: dict[Place, str] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def origin(self, place: Place) -> str:
+        """Say where a setting, or the section around it, was written; empty where it was not."""
+        for length in range(len(place), 0, -1):
+            if variable := self.origins.get(place[:length]):
+                return variable
+        if any(_at(self.written, part) is not None for part in (place, place[:-1]) if part):
+            return self.file
+        inside = (name for at, name in self.origins.items() if at[: len(place)] == place)
+        return next(inside, "")
+
+    def section(self, *place: str) -> Any:
+        """Return what stands there; None where nothing does."""
+        return _at(self.tree, place)
+
+
+def _at(tree: Any, place: Place) -> Any:
+    for part in place:
+        tree = tree.get(part) if isinstance(tree, dict) else None
+    return tree
+
+
+def read_sources(path: Path | None, environ: Mapping[str, str]) -> Sources:
+    """Read both. What cannot be read is a problem among the others; the rest is still looked at."""
+    sources = _read_file(path)
+    sources.tree = copy.deepcopy(dict(sources.written))
+    variables, problems = read_variables(environ, sources.written)
+    sources.problems += problems
+    for variable in variables:
+        _lay_over(sources, variable)
+    return sources
+
+
+def _read_file(path: Path | None) -> Sources:
+    if path is None:
+        return Sources("no file", {})
+    try:
+        return Sources(str(path), tomllib.loads(path.read_text("utf-8")))
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror}"
+    except UnicodeDecodeError:
+        problem = "is not UTF-8"
+    except tomllib.TOMLDecodeError as error:
+        problem = f"is not TOML: {error}"
+    return Sources(str(path), {}, problems=[Problem(str(path), problem)])
+
+
+def _lay_over(sources: Sources, variable: Variable) -> None:
+    node = sources.tree
+    for part in variable.place[:-1]:
+        node = node.setdefault(part, {})
+        if not isinstance(node, dict):
+            name = setting_name(variable.place)
+            sources.problems.append(Problem(name, "lies inside a plain value", variable.name))
+            return
+    node[variable.place[-1]] = variable.value
+    sources.origins[variable.place] = variable.name
