@@ -72,9 +72,14 @@ def _encoded(text: str, used: int) -> str:
     )
 
 
+def _crlf(written: bytes) -> bytes:
+    """`b2a_qp` breaks long lines with a bare LF where the text has no line end of its own."""
+    return written.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+
+
 def _part(subtype: str, text: str) -> bytes:
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\r\n")
-    body = binascii.b2a_qp(lines.encode(), istext=True)
+    body = _crlf(binascii.b2a_qp(lines.encode(), istext=True))
     return (
         b"Content-Type: text/%b; charset=utf-8\r\n"
         b"Content-Transfer-Encoding: quoted-printable\r\n\r\n%b" % (subtype.encode(), body)
