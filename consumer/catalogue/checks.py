@@ -68,6 +68,8 @@ def check_paths(folder: Folder, findings: Findings) -> None:
         if source.path is not None:
             fallback = source.default is not MISSING or place[0] != "context"
             _check_path(folder, place, source.path, findings, fallback=fallback)
+            for member in source.pick:
+                _check_pick(folder, place, source.path, member, findings)
     for path in folder.declaration.sensitive:
         if path.envelope:
             findings.add(_file(folder), folder.line("sensitive"), f"{path.text}: only data can be")
@@ -80,15 +82,26 @@ def _check_path(
 ) -> None:
     if path.envelope or not folder.schemas:
         return
-    known = {schema: schema.knows(path.steps) for schema in folder.schemas.values()}
+    known = {schema.file: schema.knows(path.steps) for schema in folder.schemas.values()}
     where = ".".join(place)
     if not any(known.values()):
-        files = ", ".join(sorted(schema.file for schema in known))
+        files = ", ".join(sorted(known))
         text = f"{where}: unknown path {path.text!r}: {files} does not have it"
         findings.add(_file(folder), folder.line(*place), text)
-    elif not fallback and (unsure := [s for s, k in known.items() if k is not Known.ALWAYS]):
-        files = ", ".join(sorted(schema.file for schema in unsure))
+    elif not fallback and (unsure := sorted(f for f, k in known.items() if k is not Known.ALWAYS)):
+        files = ", ".join(unsure)
         text = f"{where}: {path.text!r} may be absent or null ({files}): {_remedy(place)}"
+        findings.add(_file(folder), folder.line(*place), text)
+
+
+def _check_pick(
+    folder: Folder, place: tuple[str, ...], path: Path, member: str, findings: Findings
+) -> None:
+    """A picked member is one of the object's, or of the objects of the list."""
+    schemas = folder.schemas.values()
+    deeper = ((*path.steps, member), (*path.steps, 0, member))
+    if schemas and not any(schema.knows(steps) for schema in schemas for steps in deeper):
+        text = f"{'.'.join(place)}: picks {member!r}, which no schema has below {path.text!r}"
         findings.add(_file(folder), folder.line(*place), text)
 
 

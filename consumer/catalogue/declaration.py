@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import (
@@ -12,9 +14,9 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    PlainValidator,
     StrictBool,
 )
+from pydantic_core import CoreSchema, core_schema
 
 from consumer.catalogue.paths import Path, Source, parse_path, parse_source
 from consumer.keys import AddressError, canonical_recipient
@@ -29,23 +31,10 @@ _TAG = r"^[A-Za-z0-9_.:-]{1,50}$"
 
 # Written by the service or the provider itself; a mail type may not say otherwise.
 _RESERVED = frozenset(
-    [
-        "from",
-        "to",
-        "cc",
-        "bcc",
-        "subject",
-        "date",
-        "message-id",
-        "reply-to",
-        "sender",
-        "return-path",
-        "received",
-        "mime-version",
-        "dkim-signature",
-        "x-ses-idempotency-key",
-    ]
+    {"from", "to", "cc", "bcc", "subject", "date", "message-id", "reply-to", "sender"}
 )
+_TRACE = frozenset({"sender", "return-path", "received", "mime-version", "dkim-signature"})
+_OURS = ("content-", "x-ses-", "x-pm-", "x-mailgun-", "x-smtpapi")
 # What every template sees without asking, besides its own context.
 PROVIDED = frozenset({"lang", "dir", "subject"})
 
@@ -75,7 +64,7 @@ def _headers(headers: dict[str, str]) -> dict[str, str]:
     for name, value in headers.items():
         if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
             raise ValueError(f"header {name!r}: plain ASCII on one line only")
-        if name.lower() in _RESERVED or name.lower().startswith("content-"):
+        if name.lower() in _RESERVED | _TRACE or name.lower().startswith(_OURS):
             raise ValueError(f"header {name!r} is written by the service itself")
     if len({name.lower() for name in headers}) < len(headers):
         raise ValueError("a header is named twice")
@@ -108,8 +97,18 @@ def parse_mailbox(text: str) -> Address:
         raise ValueError(str(error)) from None
 
 
-APath = Annotated[Path, PlainValidator(parse_path)]
-ASource = Annotated[Source, PlainValidator(parse_source)]
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """Marks a type that one function of ours reads, and pydantic does not look into."""
+
+    by: Callable[[object], object]
+
+    def __get_pydantic_core_schema__(self, *_: object) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.by)
+
+
+APath = Annotated[Path, _Read(parse_path)]
+ASource = Annotated[Source, _Read(parse_source)]
 Text = Annotated[str, Field(min_length=1, max_length=255)]
 
 
@@ -122,7 +121,7 @@ class Declaration(BaseModel):
     on: Text | None = None
     schema_version: APath | None = None
 
-    entity_id: Annotated[tuple[Path, ...], PlainValidator(_paths)]
+    entity_id: Annotated[tuple[Path, ...], _Read(_paths)]
     recipient: APath
     version: Text = "v1"
     case_sensitive_entity: StrictBool = False
@@ -149,7 +148,7 @@ class Declaration(BaseModel):
     providers: Annotated[list[str], AfterValidator(_unique)] = Field(default_factory=list)
     priority: Priority = Priority.NORMAL
     on_unknown: OnUnknown = OnUnknown.HOLD
-    sensitive: Annotated[tuple[Path, ...], PlainValidator(_path_list)] = ()
+    sensitive: Annotated[tuple[Path, ...], _Read(_path_list)] = ()
 
     context: Annotated[dict[str, ASource], AfterValidator(_context)] = Field(default_factory=dict)
 

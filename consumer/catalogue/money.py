@@ -20,26 +20,9 @@ from babel.core import get_global
 from babel.numbers import NumberPattern, parse_pattern
 
 _NO_MINOR: Final = frozenset(
-    [
-        "BIF",
-        "CLP",
-        "DJF",
-        "GNF",
-        "ISK",
-        "JPY",
-        "KMF",
-        "KRW",
-        "PYG",
-        "RWF",
-        "UGX",
-        "VND",
-        "VUV",
-        "XAF",
-        "XOF",
-        "XPF",
-    ]
-)
-_THOUSANDTHS: Final = frozenset(["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"])
+    {"BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV"}
+) | {"XAF", "XOF", "XPF"}
+_THOUSANDTHS: Final = frozenset({"BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"})
 _MOST: Final = 10**18  # what a decimal of Python's default precision holds with room to spare
 _PROBES: Final = (0, 1, 9, 10, 99, 100, 1_000, 99_999, 100_000, 123_456, 1_234_567, 999_999_999)
 

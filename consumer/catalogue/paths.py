@@ -53,17 +53,31 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a value of the context comes from: a path, a constant, or a path with a fallback."""
+    """Where a value of the context comes from: a path, a constant, or a path with a fallback.
+
+    `pick`: of an object, or of each object of a list, only these members.
+    """
 
     path: Path | None
     default: Found = MISSING
+    pick: tuple[str, ...] = ()
 
     def read(self, event: Event) -> Found:
         """Return the value; the default stands in for what is absent or null."""
         if self.path is None:
             return self.default
         found = self.path.read(event)
-        return self.default if found is MISSING or found is None else found
+        if found is MISSING or found is None:
+            return self.default
+        return _picked(found, self.pick) if self.pick else found
+
+
+def _picked(value: Json, members: tuple[str, ...]) -> Json:
+    if isinstance(value, list):
+        return [_picked(one, members) for one in value]
+    if isinstance(value, Mapping):
+        return {name: value[name] for name in members if name in value}
+    return value
 
 
 def descend(data: Json, steps: tuple[str | int, ...]) -> Found:
@@ -101,15 +115,24 @@ def _steps(text: str) -> tuple[str | int, ...]:
     raise ValueError(f"not a path: {text!r} (write order.id, items[0].sku or @source)")
 
 
+_FORMS: Final = ({"path"}, {"path", "default"}, {"path", "pick"}, {"path", "default", "pick"})
+
+
 def parse_source(value: object) -> Source:
-    """Read `"path"`, `{ path = "...", default = ... }` or `{ value = ... }`."""
-    match value:
-        case str():
-            return Source(parse_path(value))
-        case {"path": path, "default": default, **rest} if not rest:
-            return Source(parse_path(path), default)
-        case {"path": path, **rest} if not rest:
-            return Source(parse_path(path))
-        case {"value": constant, **rest} if not rest:
-            return Source(None, constant)
-    raise ValueError('write "path", { path = "...", default = ... } or { value = ... }')
+    """Read `"path"`, `{ path = "...", default = ..., pick = [...] }` or `{ value = ... }`."""
+    if isinstance(value, str):
+        return Source(parse_path(value))
+    if isinstance(value, dict) and value.keys() == {"value"}:
+        return Source(None, value["value"])
+    if isinstance(value, dict) and value.keys() in _FORMS:
+        path = parse_path(value["path"])
+        return Source(path, value.get("default", MISSING), _members(value.get("pick", [])))
+    raise ValueError(
+        'write "path", { path = "...", default = ..., pick = [...] } or { value = ... }'
+    )
+
+
+def _members(pick: object) -> tuple[str, ...]:
+    if not isinstance(pick, list) or not all(isinstance(name, str) and name for name in pick):
+        raise ValueError("pick is a list of member names")
+    return tuple(pick)
