@@ -1,0 +1,54 @@
+"""`sendonce demo`: the whole service on this machine, with a provider that loses answers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from consumer.cli.app import JsonOption, Stop, app
+
+OUT = Path("out") / "demo"
+SCHEMAS = Path(__file__).resolve().parents[2] / "schemas"
+STOPPED = 130  # what a shell says of a command that Ctrl-C ended
+
+
+@app.command()
+def demo(json_only: JsonOption = False) -> None:
+    """Show the whole service on embedded Kafka and Postgres: 2,000 events, under a minute.
+
+    Needs the extra `demo` and a clone of the repository. The last line on stdout is one JSON
+    object, counted by the provider's ledger, the guard and the topics' offsets. Exit code 1 if a
+    record is lost or a mail was accepted twice.
+    """
+    _check_parts()
+    from consumer.demo import show  # noqa: PLC0415 - needs the extra `demo`
+    from consumer.demo.run import ServiceEndedError, run  # noqa: PLC0415 - same
+    from consumer.demo.world import NotHereError  # noqa: PLC0415 - same
+
+    console = Console(stderr=json_only, highlight=False)
+    try:
+        tally = asyncio.run(run(SCHEMAS, OUT, console))
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        raise Stop("stopped; nothing is left running", STOPPED) from None
+    except NotHereError as missing:
+        raise Stop(str(missing)) from None
+    except ServiceEndedError as ended:
+        raise Stop(f"the service ended early: {ended}") from None
+    show.next_steps(console, OUT)
+    typer.echo(json.dumps(asdict(tally)))
+    if not tally.kept_the_promise:
+        raise typer.Exit(1)
+
+
+def _check_parts() -> None:
+    try:
+        import confluent_kafka  # noqa: F401, PLC0415 - only asked whether it is there
+    except ImportError:
+        raise Stop("the demo wants its extra: pip install 'sendonce[demo]'", 2) from None
+    if not (SCHEMAS / "order.receipt").is_dir():
+        raise Stop("the demo runs from a clone of the repository: make demo", 2)

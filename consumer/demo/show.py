@@ -1,0 +1,82 @@
+"""What a person sees: progress while it runs, then a table, then where to look next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from consumer.demo.tally import Tally
+from consumer.guard.counts import Counts
+
+
+class Update(Protocol):
+    def __call__(self, done: int, kinds: Mapping[str, int]) -> None: ...
+
+
+@contextmanager
+def progress(console: Console, records: int) -> Iterator[Update]:
+    """Draw a bar on a terminal; in a pipe, say nothing until the end."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[kinds]}"),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
+        task = bars.add_task("records at their end", total=records, kinds="")
+
+        def update(done: int, kinds: Mapping[str, int]) -> None:
+            told = "  ".join(f"{name} {count:,}" for name, count in sorted(kinds.items()))
+            bars.update(task, completed=done, kinds=told)
+
+        yield update
+
+
+def result(console: Console, tally: Tally, guard: Counts) -> None:
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2))
+    table.add_column(justify="right", style="bold")
+    table.add_column()
+    for count, text in _lines(tally, guard):
+        table.add_row(f"{count:,}", text)
+    console.print()
+    console.print(table)
+
+
+def _lines(tally: Tally, guard: Counts) -> Iterator[tuple[int, str]]:
+    yield tally.records, "records published, by the topics' end offsets"
+    yield tally.sent, "sent: rows of the guard with the provider's id"
+    yield tally.duplicates, "duplicates: the stored outcome was returned, nothing was sent"
+    yield tally.dead_letters, "dead letters, each with the whole record:"
+    for reason, count in sorted(guard.dead_letters.items()):
+        yield count, f"  {reason.value}: {_REASONS.get(reason.value, '')}"
+    yield tally.skipped, "skipped by a written rule: tombstones and events that are too old"
+    yield tally.accepted_by_provider, "mails accepted, by the provider's ledger and files on disk"
+    yield tally.accepted_twice, "accepted twice"
+    yield tally.lost, "lost"
+
+
+_REASONS = {
+    "conflict": "a key that was used before, with other content",
+    "unknown": "the provider took the mail and its answer was lost: never sent again on a guess",
+    "malformed": "not readable in one way only",
+    "invalid": "against the mail's schema",
+    "unknown_type": "no folder of the catalogue listens to it",
+    "bad_time": "from the future, or from before 2000",
+}
+
+
+def next_steps(console: Console, out: Path) -> None:
+    console.print(f"""
+Look at the mails:     {out / "mails"}  (.eml files: any mail program opens them)
+Look at the log:       {out / "service.log"}  (each attempt names its key)
+How it works:          README.md, then consumer/line.py
+Add a mail, no code:   schemas/README.md
+What is proved, how:   tests/README.md, make test
+""")
