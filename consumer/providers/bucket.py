@@ -93,7 +93,7 @@ class Bucket:
         """
         self._refill(now)
         self._at = max(self._at, now + pause)
-        if asked_at >= self._slowed_at:
+        if asked_at > self._slowed_at:
             self._halve(now)
 
     def set_rate(self, rate: float | None, now: float) -> None:

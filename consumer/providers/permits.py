@@ -4,13 +4,13 @@ A permit is taken BEFORE the guard is claimed, so that claimed means in flight, 
 more of them than requests allowed on the wire, so that the wire does not starve while claims are
 under way. The wire itself is a second counter.
 
-    permit = permits.try_take(sender, high=high) or await permits.take(sender, high=high)
+    permit = await permits.take(sender, high=high)
     ... claim; found a duplicate: permit.give_back() ...
     async with permit.wire: answer = await provider.attempt(...)
     permit.done(answer)
 
-Nothing here polls: a waiter is a future, woken by a permit that comes back or by one timer, which
-is set for the earliest moment at which a token or a breaker could let somebody through.
+Nothing here polls: a waiter is woken by a permit that comes back, or by one timer, set for the
+earliest moment at which a token or a breaker could let somebody through.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from consumer.providers.waiters import Group, Waiter, Waiters
 from consumer.providers.wire import Place, Wire
 
 AHEAD = 64  # permits beyond the wire's concurrency: they cover a claim's round trip (measured)
-PATIENCE = 1.0  # seconds to stand still when "slow down" names none; the unit rates are counted in
+PATIENCE = 1.0  # seconds to stand still at least: the unit that providers count rates in
 TICK = 0.0001  # seconds; no alarm is set nearer than that, or rounding could make it ring for ever
 
 
@@ -39,7 +39,7 @@ class Alarm(Protocol):
 
 
 class Clock(Protocol):
-    """What is needed of an event loop: its monotonic clock, and its alarm."""
+    """What is needed of an event loop."""
 
     def time(self) -> float: ...
     def call_at(self, when: float, callback: Callable[[], object], /) -> Alarm: ...
@@ -47,7 +47,7 @@ class Clock(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """How things stand, for metrics and the console. `pace`: mails a second, inf without limit."""
+    """How things stand. `pace`: mails a second, inf without limit."""
 
     state: State
     error: str
@@ -96,8 +96,8 @@ class Permit:
 class Permits:
     """The permits of one provider in this worker.
 
-    `rate` is the whole fleet's, mails a second (`share` divides it); `concurrency` is this
-    worker's. `on_change`: see `Gate`. `cap`: seconds; no provider makes us stand still for longer.
+    `rate`: mails a second, of the whole fleet (`share` divides it). `concurrency`: of this worker.
+    `cap`: seconds; no provider makes us stand still for longer. `on_change`: see `Gate`.
     """
 
     def __init__(
@@ -120,8 +120,6 @@ class Permits:
         self._gate = Gate(provider, on_change)
         self._waiters = Waiters[Permit]()
         self._alarm: Alarm | None = None
-
-    # ── Taking
 
     def try_take(self, sender: str, *, high: bool) -> Permit | None:
         """Return a permit if there is one now and nobody of the same class is before us."""
@@ -184,9 +182,8 @@ class Permits:
 
     def _grant(self, sender: str, *, high: bool) -> Permit | None:
         now = self._clock.time()
-        if not (self._has_room(high=high) and self._gate.admits(sender, now)):
-            return None
-        token = self._bucket.take(now, high=high)
+        free = self._has_room(high=high) and self._gate.admits(sender, now)
+        token = self._bucket.take(now, high=high) if free else None
         if token is None:
             return None
         self._out += 1
@@ -249,8 +246,7 @@ class Permits:
 
     def _settle_rate(self, permit: Permit, answer: Answer, now: float) -> None:
         if isinstance(answer, SlowDown):
-            asked = answer.retry_after
-            pause = PATIENCE if asked is None else clamped(asked, self._cap)
+            pause = max(PATIENCE, clamped(answer.retry_after, self._cap))
             self._bucket.slow_down(now, permit.at, pause)
         elif isinstance(answer, TooLate):
             self._bucket.put_back(permit.token)
