@@ -8,6 +8,7 @@ from pydantic import Field
 
 from consumer.providers.base import KEY_FIELD, Adapter, Provider
 from consumer.providers.file import FileOptions, FileProvider
+from consumer.providers.lookups import Absent, Found, Lookup, Sighting, Unasked
 from consumer.providers.options import Duration, Options, Secrets, seconds
 from consumer.providers.postmark import Postmark, PostmarkOptions
 from consumer.providers.resend import Resend, ResendOptions
@@ -23,7 +24,7 @@ OPTIONS: dict[str, type[Options]] = {
 }
 
 
-def build(name: str, options: AnyOptions) -> Provider:
+def build(name: str, options: Options) -> Provider:
     """Make the provider `name` of the configuration. It is opened, and closed, by its owner."""
     match options:
         case FileOptions():
@@ -32,29 +33,36 @@ def build(name: str, options: AnyOptions) -> Provider:
             return HttpProvider(name, options, adapter(options))
 
 
-def adapter(options: PostmarkOptions | ResendOptions) -> Adapter:
+def adapter(options: Options) -> Adapter:
     """Make what an `HttpProvider` speaks through; made anew when credentials change."""
     match options:
         case PostmarkOptions():
             return Postmark(options)
         case ResendOptions():
             return Resend(options)
+        case _:
+            raise TypeError(f"no adapter for {type(options).__name__}")
 
 
 __all__ = [
     "KEY_FIELD",
     "OPTIONS",
+    "Absent",
     "Adapter",
     "AnyOptions",
     "Duration",
     "FileOptions",
     "FileProvider",
+    "Found",
     "HttpProvider",
+    "Lookup",
     "Options",
     "PostmarkOptions",
     "Provider",
     "ResendOptions",
     "Secrets",
+    "Sighting",
+    "Unasked",
     "adapter",
     "build",
     "seconds",

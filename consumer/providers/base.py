@@ -28,6 +28,7 @@ from consumer.model import (
     Rejected,
     Transient,
 )
+from consumer.providers.lookups import Lookup, Search
 
 KEY_FIELD = "sendonce_key"  # our key's name in metadata and tags: Postmark allows 20 characters
 REQUEST_LIMIT = 1 << 20  # bytes; no provider here takes mails that need more without attachments
@@ -48,6 +49,10 @@ class Provider(Protocol):
     @property
     def window(self) -> float:
         """Seconds for which a repeat with the same key and bytes is the same mail; 0: never."""
+
+    @property
+    def lookup(self) -> Lookup | None:
+        """Return how this provider is asked about a mail; None: it cannot be asked."""
 
     def prepare(self, message: Message) -> Prepared | Rejected:
         """Return the bytes for `message`: the same for the same message, on every machine."""
@@ -72,6 +77,10 @@ class Adapter(Protocol):
 
     @property
     def window(self) -> float: ...
+
+    @property
+    def search(self) -> Search | None:
+        """Return how this API is asked about a mail; None: it cannot be asked."""
 
     def request(self, message: Message) -> Prepared | Rejected:
         """Say the message in the provider's words; what it would refuse anyway is `Rejected`."""

@@ -27,6 +27,7 @@ from consumer.model import (
 )
 from consumer.providers.base import answer_cancellation, prepared
 from consumer.providers.fields import refuse
+from consumer.providers.lookups import Absent, Found, Sighting, Unasked
 from consumer.providers.mime import render
 from consumer.providers.options import Options
 
@@ -42,6 +43,8 @@ class FileOptions(Options):
 
 class FileProvider:
     window = math.inf
+    visible_after = 0.0
+    absence_proves = True
 
     def __init__(self, name: str, options: FileOptions) -> None:
         self.name = name
@@ -63,6 +66,17 @@ class FileProvider:
         refused = refuse(message, utf8_local=True)  # RFC 6532: UTF-8 in headers
         return refused or prepared(message, "", render(message))
 
+    @property
+    def lookup(self) -> FileProvider:
+        return self
+
+    async def look_up(self, message: Message) -> Sighting:
+        final = _final(self._folder, message)
+        try:
+            return Found(final.name) if await asyncio.to_thread(final.exists) else Absent()
+        except OSError as problem:
+            return Unasked(_failed(problem))
+
     async def attempt(self, prepared: Prepared, lease: Lease, until: float = math.inf) -> Answer:
         if elapsed() > min(lease.ends_at, until) - self.timeout:
             return TooLate()
@@ -75,7 +89,7 @@ class FileProvider:
 
 def write_once(folder: Path, mail: Prepared) -> Answer:
     """Make the file whole and durable, or not at all."""
-    final = folder / f"{mail.message.key}.eml"
+    final = _final(folder, mail.message)
     draft = folder / f".{mail.message.key}.{os.getpid()}.{os.urandom(4).hex()}"
     try:
         _write(draft, mail.body)
@@ -83,10 +97,18 @@ def write_once(folder: Path, mail: Prepared) -> Answer:
     except FileExistsError:
         return Accepted(final.name)
     except OSError as problem:
-        return Blocked(f"file {type(problem).__name__} {problem.errno}")
+        return Blocked(_failed(problem))
     finally:
         draft.unlink(missing_ok=True)
     return _made_durable(folder, final)
+
+
+def _final(folder: Path, message: Message) -> Path:
+    return folder / f"{message.key}.eml"
+
+
+def _failed(problem: OSError) -> str:
+    return f"file {type(problem).__name__} {problem.errno}"
 
 
 def _write(draft: Path, body: bytes) -> None:
@@ -105,5 +127,5 @@ def _made_durable(folder: Path, final: Path) -> Answer:
         finally:
             os.close(handle)
     except OSError as problem:
-        return Unclear(f"file {type(problem).__name__} {problem.errno}")
+        return Unclear(_failed(problem))
     return Accepted(final.name)

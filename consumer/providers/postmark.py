@@ -28,6 +28,7 @@ from consumer.model import (
 from consumer.providers.base import KEY_FIELD, account_of, prepared
 from consumer.providers.fields import mailbox, refuse
 from consumer.providers.options import Options
+from consumer.providers.postmark_search import PostmarkSearch
 from consumer.providers.statuses import by_status, members, named, retry_after
 
 TAG_LIMIT: Final = 1000  # characters, and one tag a mail; further ones travel as metadata
@@ -53,6 +54,7 @@ class Postmark:
         self.account = account_of("postmark", options.account, token)
         self._url = options.base_url.rstrip("/") + "/email"
         self._credentials = {"X-Postmark-Server-Token": token}
+        self.search = PostmarkSearch(options.base_url, self._credentials, DEFAULT_STREAM)
 
     def request(self, message: Message) -> Prepared | Rejected:
         refused = refuse(message, utf8_local=False)  # support is not documented

@@ -44,6 +44,7 @@ class ResendOptions(Options):
 
 class Resend:
     window = KEY_WINDOW
+    search = None  # none by tag or key; none needed inside the window
 
     def __init__(self, options: ResendOptions) -> None:
         api_key = options.api_key.get_secret_value()

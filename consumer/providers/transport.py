@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -43,6 +43,7 @@ from consumer.model import (
     elapsed,
 )
 from consumer.providers.base import Adapter, answer_cancellation
+from consumer.providers.lookups import Lookup, Search, Sighting, Unasked
 from consumer.providers.options import Options
 from consumer.providers.sockets import provider_socket
 
@@ -126,6 +127,11 @@ class HttpProvider:
     def window(self) -> float:
         return self._adapter.window
 
+    @property
+    def lookup(self) -> Lookup | None:
+        search = self._adapter.search
+        return None if search is None else HttpLookup(search, self._opened)
+
     def renew(self, adapter: Adapter) -> None:
         """Go on with other credentials; what is under way ends with the old ones."""
         self._adapter = adapter
@@ -177,15 +183,40 @@ class HttpProvider:
     async def _exchange(
         self, prepared: Prepared, signed: Mapping[str, str], body: OneShot, heard: Heard
     ) -> None:
-        if self._session is None:
-            raise RuntimeError("the provider is not open")
-        async with self._session.post(
+        async with self._opened().post(
             URL(prepared.url, encoded=True),
             data=body,
             headers={**prepared.headers, **signed},
             allow_redirects=False,
         ) as response:
             await heard.listen(response)
+
+    def _opened(self) -> ClientSession:
+        if self._session is None:
+            raise RuntimeError("the provider is not open")
+        return self._session
+
+
+class HttpLookup:
+    """Ask by GET: the library may repeat it as it likes."""
+
+    def __init__(self, search: Search, session: Callable[[], ClientSession]) -> None:
+        self.visible_after = search.visible_after
+        self.absence_proves = search.absence_proves
+        self._search = search
+        self._session = session
+
+    async def look_up(self, message: Message) -> Sighting:
+        question, heard = self._search.question(message), Heard()
+        url = URL(question.url, encoded=True)
+        try:
+            async with self._session().get(
+                url, headers=question.headers, allow_redirects=False
+            ) as response:
+                await heard.listen(response)
+            return self._search.sighting(heard.status, bytes(heard.body))
+        except Exception as problem:  # noqa: BLE001 - whatever it was, nothing was learned
+            return Unasked(_kind(problem))
 
 
 def _loss(adapter: Adapter, heard: Heard, body: OneShot, unsent: Answer, why: str) -> Answer:
