@@ -1,0 +1,271 @@
+"""What is true of the bytes themselves: when they leave, in how many writes, and to whom."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+import trustme
+from aiohttp import connector
+from aiohttp.abc import AbstractStreamWriter
+from multidict import CIMultiDict
+
+from consumer.model import (
+    Accepted,
+    Answer,
+    Blocked,
+    Message,
+    Prepared,
+    Rejected,
+    TooLate,
+    Transient,
+    Unclear,
+    elapsed,
+)
+from consumer.providers import HttpProvider, PostmarkOptions, ResendOptions, build
+from consumer.providers.postmark import Postmark
+from consumer.providers.transport import OneShot, PastDeadlineError
+from tests.doubles.mails import MAIL, lease, mail
+
+OK = b'HTTP/1.1 200 OK\r\nContent-Length: 19\r\n\r\n{"MessageID": "id"}'
+
+
+@dataclass
+class Ear:
+    """A server that only listens: every read, and a canned answer."""
+
+    reads: list[bytes] = field(default_factory=list)
+    connections: int = 0
+    url: str = ""
+    heard: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        while data := await reader.read(1 << 20):
+            self.reads.append(data)
+            self.heard.set()
+            writer.write(OK)
+        writer.close()
+
+
+@asynccontextmanager
+async def listening(tls: ssl.SSLContext | None = None) -> AsyncIterator[Ear]:
+    ear = Ear()
+    server = await asyncio.start_server(ear, "127.0.0.1", 0, ssl=tls, limit=1 << 20)
+    port = server.sockets[0].getsockname()[1]
+    ear.url = f"{'https' if tls else 'http'}://localhost:{port}"
+    try:
+        yield ear
+    finally:
+        server.close()
+
+
+@asynccontextmanager
+async def provider_for(url: str, **options: object) -> AsyncIterator[HttpProvider]:
+    settings = PostmarkOptions.model_validate({"base_url": url, "token": "t", **options})
+    provider = HttpProvider("postmark", settings, Postmark(settings))
+    await provider.open()
+    try:
+        yield provider
+    finally:
+        await provider.close()
+
+
+def prepared(provider: HttpProvider, message: Message = MAIL) -> Prepared:
+    ready = provider.prepare(message)
+    assert isinstance(ready, Prepared)
+    return ready
+
+
+async def test_headers_and_body_leave_in_one_write() -> None:
+    """Nothing can come between: a process frozen half way has sent all or nothing."""
+    async with listening() as ear, provider_for(ear.url) as provider:
+        ready = prepared(provider, mail(html="x" * 5000))
+        assert await provider.attempt(ready, lease()) == Accepted("id")
+        assert len(ear.reads) == 1
+        assert ear.reads[0].startswith(b"POST /email ")
+        assert ear.reads[0].endswith(ready.body)
+
+
+async def test_the_lease_is_read_at_the_moment_of_writing() -> None:
+    """A lease that is lost (or renewed) while the connection is being made counts."""
+    async with listening() as ear, provider_for(ear.url) as provider:
+        held = lease()
+        sending = asyncio.create_task(provider.attempt(prepared(provider), held))
+        await asyncio.sleep(0)
+        held.ends_at = 0.0
+        assert await sending == TooLate()
+        assert ear.reads == []
+
+
+async def test_a_write_that_was_called_back_never_happens() -> None:
+    """The writer is a task of its own before Python 3.12, and may come after the answer."""
+    body = OneShot(b"mail", lease(), float("inf"), 1.0)
+    body.revoke()
+    with pytest.raises(PastDeadlineError):
+        await body.write_with_length(Paper(), None)
+    assert not body.fired
+
+
+async def test_a_body_leaves_at_most_once() -> None:
+    """Whatever the library would like to repeat."""
+    body, wire = OneShot(b"mail", lease(), float("inf"), 1.0), Paper()
+    await body.write_with_length(wire, None)
+    with pytest.raises(PastDeadlineError):
+        await body.write_with_length(wire, None)
+    assert wire.written == [b"mail"]
+
+
+class Paper(AbstractStreamWriter):
+    """A wire that only notes what is written on it."""
+
+    def __init__(self) -> None:
+        self.written: list[bytes] = []
+
+    async def write(self, chunk: bytes | bytearray | memoryview) -> None:
+        self.written.append(bytes(chunk))
+
+    async def write_eof(self, chunk: bytes = b"") -> None: ...
+
+    async def drain(self) -> None: ...
+
+    def enable_compression(
+        self, encoding: str = "deflate", strategy: int | None = None
+    ) -> None: ...
+
+    def enable_chunking(self) -> None: ...
+
+    async def write_headers(self, status_line: str, headers: CIMultiDict[str]) -> None: ...
+
+
+async def test_an_unknown_certificate_gets_no_byte(server_tls: ssl.SSLContext) -> None:
+    async with listening(server_tls) as ear, provider_for(ear.url) as provider:
+        assert isinstance(await provider.attempt(prepared(provider), lease()), Transient)
+        assert ear.reads == []
+
+
+async def test_the_deadline_holds_over_tls(server_tls: ssl.SSLContext, trusting: None) -> None:
+    async with listening(server_tls) as ear, provider_for(ear.url) as provider:
+        assert await provider.attempt(prepared(provider), lease()) == Accepted("id")
+        assert await provider.attempt(prepared(provider), lease(1)) == TooLate()
+        assert len(ear.reads) == 1
+
+
+async def test_a_connection_that_never_comes_about_is_certainly_not_sent() -> None:
+    """A server that accepts and never shakes hands: the connect timeout, not the whole one."""
+    async with listening() as ear:
+        url = ear.url.replace("http:", "https:")
+        async with provider_for(url, timeout=5, connect_timeout=0.2) as provider:
+            began = elapsed()
+            assert isinstance(await provider.attempt(prepared(provider), lease()), Transient)
+            assert elapsed() - began < 4
+
+
+async def test_called_back_while_connecting_sent_nothing() -> None:
+    async with listening() as ear, provider_for(ear.url.replace("http:", "https:")) as provider:
+        sending = asyncio.create_task(provider.attempt(prepared(provider), lease()))
+        await ear.heard.wait()  # the first message of a TLS handshake, and no mail
+        sending.cancel()
+        assert await sending == TooLate(called_back=True)
+
+
+async def test_credentials_that_fail_are_an_answer_and_no_request() -> None:
+    async with listening() as ear, provider_for(ear.url) as provider:
+        for refusal in (Blocked("no credentials"), Transient("not now")):
+            provider.renew(Signing(refusal))
+            assert await provider.attempt(prepared(provider), lease()) == refusal
+        assert ear.connections == 0
+
+
+async def test_called_back_while_credentials_are_fetched_sent_nothing() -> None:
+    async with listening() as ear, provider_for(ear.url) as provider:
+        signing = Signing(None)
+        provider.renew(signing)
+        sending = asyncio.create_task(provider.attempt(prepared(provider), lease()))
+        await signing.asked.wait()
+        sending.cancel()
+        assert await sending == TooLate(called_back=True)
+        assert ear.connections == 0
+
+
+async def test_renewed_credentials_are_used_from_the_next_attempt_on() -> None:
+    async with listening() as ear, provider_for(ear.url) as provider:
+        ready = prepared(provider)
+        await provider.attempt(ready, lease())
+        provider.renew(Postmark(PostmarkOptions.model_validate({"token": "new"})))
+        await provider.attempt(ready, lease())
+        tokens = [b"Token: t\r\n" in ear.reads[0], b"Token: new\r\n" in ear.reads[1]]
+        assert tokens == [True, True]
+
+
+async def test_a_provider_that_is_not_open_sends_nothing() -> None:
+    provider = build("p", ResendOptions.model_validate({"api_key": "k"}))
+    ready = provider.prepare(MAIL)
+    assert isinstance(ready, Prepared)
+    assert isinstance(await provider.attempt(ready, lease()), Transient)
+
+
+async def test_a_reader_that_breaks_is_a_doubt_not_a_crash() -> None:
+    async with listening() as ear, provider_for(ear.url) as provider:
+        provider.renew(Signing(None, fails=True, url=ear.url))
+        assert isinstance(await provider.attempt(prepared(provider), lease()), Unclear)
+
+
+async def test_nothing_is_remembered_between_mails() -> None:
+    """No cookies, no proxy from the environment, no compression: one mail, one plain request."""
+    async with listening() as ear, provider_for(ear.url) as provider:
+        await provider.attempt(prepared(provider), lease())
+        head = ear.reads[0].partition(b"\r\n\r\n")[0]
+        assert b"Cookie" not in head
+        assert b"Accept-Encoding: identity" in head
+        assert b"User-Agent: sendonce/" in head
+        assert ear.connections == 1
+
+
+@dataclass
+class Signing:
+    """Postmark, with a hook of the test's own. `answer` None: credentials never come."""
+
+    answer: Blocked | Transient | None
+    fails: bool = False
+    url: str = "http://localhost:1"
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    account: str = "test:1"
+    window: float = 0.0
+    search: None = None
+
+    def request(self, message: Message) -> Prepared | Rejected:
+        options = PostmarkOptions.model_validate({"token": "t", "base_url": self.url})
+        return Postmark(options).request(message)
+
+    async def sign(self, prepared: Prepared) -> Mapping[str, str] | Transient | Blocked:
+        self.asked.set()
+        if self.answer is None and not self.fails:
+            await asyncio.Event().wait()
+        return {} if self.answer is None else self.answer
+
+    def read(self, status: int, headers: Mapping[str, str], body: bytes) -> Answer:
+        raise ZeroDivisionError
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture
+def server_tls(authority: trustme.CA) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(context)
+    return context
+
+
+@pytest.fixture
+def trusting(authority: trustme.CA, monkeypatch: pytest.MonkeyPatch) -> None:
+    context = ssl.create_default_context()
+    authority.configure_trust(context)
+    monkeypatch.setattr(connector, "_SSL_CONTEXT_VERIFIED", context)
