@@ -175,9 +175,8 @@ class Permits:
     def _leave(self, waiter: Waiter[Permit]) -> None:
         self._waiters.remove(waiter)
         if waiter.future.cancelled():
-            return
-        permit = waiter.future.result()  # given in the same turn as the cancellation
-        if permit is not None:
+            self._set_alarm()
+        elif permit := waiter.future.result():  # given in the same turn as the cancellation
             permit.give_back()
 
     def _grant(self, sender: str, *, high: bool) -> Permit | None:
