@@ -232,6 +232,18 @@ class Consumer:
         tp = TopicPartition(*partition)
         return assignment.state_value(tp) if assignment and tp in assignment.tps else None
 
+    def alive(self) -> bool:
+        """Tell whether the client's own tasks still run; they have been known to end in silence."""
+        tasks = (
+            self._consumer._coordinator._coordination_task,  # noqa: SLF001 - no public way
+            self._consumer._fetcher._fetch_task,  # noqa: SLF001 - same
+        )
+        return not any(task.done() for task in tasks)
+
+    async def probe(self) -> None:
+        """Ask the cluster something by a connection of its own; raises as `open` does."""
+        await check_topics(self._cluster, self.topics)
+
     async def close(self, *, timeout: float) -> bool:  # noqa: ASYNC109 - a budget, not a cancel
         """Leave the group. False: not heard in time; the brokers find out by the session."""
         if self._starts is not None:

@@ -1,0 +1,93 @@
+"""What is in hand, and what may be: budgets, partitions and the records waiting between the two.
+
+    a poll's records -> Owned.waiting -> a task each, while its lane and its partition have room
+
+Two lanes: a full budget of receipts never keeps a reset waiting. A task counts against its lane
+until it ends, also when its partition was taken away before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from consumer.intake.hold import Hold
+from consumer.intake.offsets import Partition, Tracker
+from consumer.model import Record
+
+Work: TypeAlias = "asyncio.Task[None]"
+
+
+@dataclass(slots=True)
+class Lane:
+    """One budget of records in hand, shared by the partitions of some topics."""
+
+    limit: int
+    in_flight: int = 0
+    line: deque[Owned] = field(default_factory=deque)  # partitions with records waiting, in turn
+
+    @property
+    def has_room(self) -> bool:
+        return self.in_flight < self.limit
+
+    def next(self) -> tuple[Owned, Record] | None:
+        """Return the next record that may start: one of each partition in turn."""
+        while self.has_room and self.line:
+            owned = self.line.popleft()
+            if not owned.may_start:
+                owned.queued = False  # it queues again when a record of its own ends, or comes
+                continue
+            self.line.append(owned)
+            return owned, owned.waiting.popleft()
+        return None
+
+
+@dataclass(slots=True, eq=False)
+class Owned:
+    """A partition during one ownership. `taken`: over; `lost`: its commits are no longer wanted."""
+
+    partition: Partition
+    tracker: Tracker
+    lane: Lane
+    limit: int  # of its own records in hand
+    waiting: deque[Record] = field(default_factory=deque)
+    hands: dict[Work, Hold] = field(default_factory=dict)
+    queued: bool = False
+    taken: bool = False
+    lost: bool = False
+
+    @property
+    def may_start(self) -> bool:
+        return bool(self.waiting) and not self.taken and len(self.hands) < self.limit
+
+    @property
+    def wants_more(self) -> bool:
+        return not self.waiting and len(self.hands) < self.limit and self.lane.has_room
+
+    def offer(self, record: Record) -> None:
+        """Put a record in the queue, unless this ownership saw it before."""
+        if self.tracker.deliver(record.offset):
+            self.waiting.append(record)
+            self.queue()
+
+    def queue(self) -> None:
+        if not self.queued and self.may_start:
+            self.queued = True
+            self.lane.line.append(self)
+
+    def begin(self, work: Work, hold: Hold) -> None:
+        self.hands[work] = hold
+        self.lane.in_flight += 1
+
+    def end(self, work: Work) -> Hold:
+        self.lane.in_flight -= 1
+        hold = self.hands.pop(work)
+        self.queue()
+        return hold
+
+    def take(self) -> None:
+        """The ownership is over: what waits is forgotten, somebody else will read it again."""
+        self.taken = True
+        self.waiting.clear()
