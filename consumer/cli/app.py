@@ -17,6 +17,10 @@ from typer.core import TyperGroup
 from consumer import __version__
 from consumer.catalogue import CatalogueErrors
 from consumer.cli.printing import printable
+from consumer.guard.errors import GuardError
+from consumer.intake.cluster import KafkaRefusedError, KafkaUnreachableError
+from consumer.settings import SettingsError
+from consumer.telemetry import configure_logging
 
 DEFAULT_CONFIG = Path("sendonce.toml")
 
@@ -37,8 +41,10 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except Stop as stop:
             raise _ended(stop.message, stop.code) from None
-        except CatalogueErrors as errors:
+        except (CatalogueErrors, SettingsError) as errors:
             raise _ended("\n".join(map(str, errors.problems)), 2) from None
+        except (GuardError, KafkaRefusedError, KafkaUnreachableError) as error:
+            raise _ended(str(error), 1) from None
 
 
 def _ended(message: str, code: int) -> typer.Exit:
@@ -62,21 +68,20 @@ app = typer.Typer(
 )
 
 
-def _chosen(ctx: typer.Context, named: Path | None) -> Path:
+def _chosen(ctx: typer.Context, own: Path) -> Path:
     """Take the command's own `--config`, else the one before the command, else the default."""
-    before: Path | None = ctx.find_root().obj
-    return named or before or DEFAULT_CONFIG
+    source = ctx.get_parameter_source("config")
+    before: Path = ctx.find_root().obj
+    return before if source is None or source.name == "DEFAULT" else own
 
 
-_CONFIG_HELP = (
-    "Configuration. Default: sendonce.toml. Variables SENDONCE_SECTION__NAME win over it."
-)
+_CONFIG_HELP = "Configuration; variables SENDONCE_SECTION__NAME win over it."
 ConfigOption = Annotated[
-    Path | None,
+    Path,
     typer.Option("--config", metavar="FILE", help=_CONFIG_HELP, callback=_chosen),
 ]
 JsonOption = Annotated[
-    bool, typer.Option("--json", help="One JSON document on stdout instead of text.")
+    bool, typer.Option("--json", metavar="", help="One JSON document on stdout instead of text.")
 ]
 
 
@@ -86,9 +91,12 @@ def sendonce(
     config: Annotated[
         Path, typer.Option("--config", metavar="FILE", help=_CONFIG_HELP)
     ] = DEFAULT_CONFIG,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and end.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", metavar="", help="Print the version.")
+    ] = False,
 ) -> None:
     ctx.obj = config
+    configure_logging("warning")  # `run` asks for more
     if version:
         typer.echo(f"sendonce {__version__}")
         raise typer.Exit

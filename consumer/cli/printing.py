@@ -8,6 +8,7 @@ obeyed, so that a value in a dead letter cannot steer somebody's terminal.
 from __future__ import annotations
 
 import sys
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 import orjson
@@ -16,6 +17,10 @@ from rich.table import Table
 from rich.text import Text
 
 _OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
+
+
+def is_terminal() -> bool:
+    return Console().is_terminal
 
 
 def document(facts: object) -> None:
@@ -38,8 +43,7 @@ def pairs(facts: Iterable[tuple[str, object]]) -> None:
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     texts = [[_cell(value) for value in row] for row in rows]
-    console = Console(highlight=False, soft_wrap=True)
-    if console.is_terminal:
+    if is_terminal():
         _drawn(columns, texts)
     else:
         for line in (columns, *texts):
@@ -60,8 +64,12 @@ def _cell(value: object) -> str:
 
 
 def printable(text: str) -> str:
-    """Show control, format and lone surrogate characters by their escapes; keep tabs."""
-    return "".join(c if c.isprintable() or c == "\t" else _escaped(c) for c in text)
+    """Show control, format and lone surrogate characters by their escapes; keep tabs, spaces."""
+    return "".join(c if _harmless(c) else _escaped(c) for c in text)
+
+
+def _harmless(character: str) -> bool:
+    return character.isprintable() or character == "\t" or unicodedata.category(character) == "Zs"
 
 
 def _escaped(character: str) -> str:

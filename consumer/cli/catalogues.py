@@ -1,0 +1,107 @@
+"""Opening a catalogue for a command: with the configuration, or without one.
+
+People who edit mail types check them in a repository that holds no broker, no database and no
+secret. So a catalogue can be read by itself: then every sender's and provider's name is taken as
+given, and a stand-in signs the fingerprints.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from consumer import catalogue, settings
+from consumer.catalogue import Catalogue, TopicRule
+from consumer.cli.app import DEFAULT_CONFIG
+from consumer.events import decode
+from consumer.model import Address
+from consumer.settings import Settings
+
+DEFAULT_CATALOGUE = Path("schemas")
+
+CatalogueOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--catalogue",
+        metavar="FOLDER",
+        help="Read this catalogue by itself, without a configuration.",
+        show_default=False,
+    ),
+]
+
+
+def open_catalogue(config: Path, alone: Path | None) -> Catalogue:
+    """Load the catalogue; raises `CatalogueErrors` or `SettingsError`.
+
+    `alone`: a catalogue to read without a configuration. Where neither it nor any setting is
+    there, `schemas` is read that way.
+    """
+    if alone is not None or not _is_configured(config):
+        return _by_itself(alone or DEFAULT_CATALOGUE)
+    return configured(settings.load(config))
+
+
+def catalogue_folder(config: Path, alone: Path | None) -> Path:
+    """Name the folder that `open_catalogue` reads."""
+    if alone is not None or not _is_configured(config):
+        return alone or DEFAULT_CATALOGUE
+    return settings.load(config).catalogue.path
+
+
+def _is_configured(config: Path) -> bool:
+    named = config != DEFAULT_CONFIG or config.exists()
+    return named or any(re.match(r"SENDONCE_[A-Z]+__", name) for name in os.environ)
+
+
+def configured(found: Settings) -> Catalogue:
+    """Load the catalogue that the configuration names, against its senders and providers."""
+    key = found.guard.fingerprint_key
+    return catalogue.load(
+        found.catalogue.path,
+        senders=found.addresses,
+        providers=list(found.providers),
+        retention=found.guard.retention,
+        fingerprint_key=key.get_secret_value().encode() if key else None,
+        decode=decode,
+        topics={
+            name: TopicRule(frozenset(topic.ignore), topic.only_listed)
+            for name, topic in found.topics.items()
+        },
+    )
+
+
+def _by_itself(path: Path) -> Catalogue:
+    declared = _declarations(path)
+    senders = {name for one in declared for name in _texts(one, "sender", "reply_to")}
+    providers = {name for one in declared for name in _texts(one, "providers")}
+    return catalogue.load(
+        path,
+        senders=dict.fromkeys(senders, Address("sender@sender.example", "Sender")),
+        providers=sorted(providers) or ["default"],
+        retention=math.inf,
+        fingerprint_key=b"only for checking",
+        decode=decode,
+    )
+
+
+def _declarations(path: Path) -> list[dict[str, object]]:
+    """Read what can be read of every mail.toml; its mistakes are told by `load`."""
+    declared = []
+    for file in path.glob("*/mail.toml"):
+        with suppress(OSError, ValueError):
+            declared.append(tomllib.loads(file.read_text("utf-8")))
+    return declared
+
+
+def _texts(declared: Mapping[str, object], *members: str) -> list[str]:
+    values = [declared.get(member) for member in members]
+    flat = [one for value in values for one in (value if isinstance(value, list) else [value])]
+    return [one for one in flat if isinstance(one, str)]

@@ -1,0 +1,78 @@
+"""`sendonce check`: everything that is wrong with configuration and catalogue, at once."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import typer
+
+from consumer.catalogue import Catalogue, CatalogueErrors
+from consumer.cli import printing
+from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, app
+from consumer.cli.catalogues import CatalogueOption, catalogue_folder, open_catalogue
+
+
+@app.command()
+def check(
+    catalogue: CatalogueOption = None,
+    config: ConfigOption = DEFAULT_CONFIG,
+    as_json: JsonOption = False,
+) -> None:
+    """Check configuration and catalogue; every example is mapped and rendered.
+
+    All problems are printed with file and line. Needs no broker and no database, and no
+    configuration either where a catalogue is named: made for the CI of who edits mail types.
+
+    \b
+    Examples:
+      sendonce check
+      sendonce check --catalogue schemas --json
+    """  # noqa: D301 - click's mark: keep these lines
+    try:
+        opened = open_catalogue(config, catalogue)
+    except CatalogueErrors as errors:
+        _tell_problems(errors, catalogue_folder(config, catalogue), as_json=as_json)
+        raise typer.Exit(1) from None
+    _tell_types(opened, as_json=as_json)
+
+
+def _tell_problems(errors: CatalogueErrors, folder: Path, *, as_json: bool) -> None:
+    found = [replace(problem, file=_reachable(folder, problem.file)) for problem in errors.problems]
+    if as_json:
+        printing.document({"ok": False, "problems": [asdict(problem) for problem in found]})
+        return
+    for problem in found:
+        printing.say(str(problem), "red")
+    printing.say("1 problem" if len(found) == 1 else f"{len(found)} problems")
+
+
+def _reachable(folder: Path, file: str) -> str:
+    """Name the file as it can be opened from here; not all problems lie in a file."""
+    return str(folder / file) if (folder / file).exists() else file
+
+
+def _tell_types(catalogue: Catalogue, *, as_json: bool) -> None:
+    types = [
+        {
+            "mail_type": mail_type.name,
+            "topic": mail_type.topic,
+            "providers": list(mail_type.providers),
+            "sender": mail_type.sender,
+            "priority": mail_type.priority,
+            "max_age_seconds": mail_type.max_age,
+            "on_unknown": mail_type.on_unknown,
+            "examples": [e.name for e in catalogue.examples if e.mail_type == mail_type.name],
+        }
+        for mail_type in catalogue.types.values()
+    ]
+    if as_json:
+        printing.document({"ok": True, "problems": [], "mail_types": types})
+        return
+    columns = ("mail_type", "topic", "providers", "sender", "priority", "on_unknown", "examples")
+    printing.table(columns, ([_text(row[name]) for name in columns] for row in types))
+    printing.say("no problems", "green")
+
+
+def _text(value: object) -> str:
+    return ", ".join(value) if isinstance(value, list) else str(value)

@@ -1,0 +1,144 @@
+"""`sendonce dead-letters`: the records that no mail came of, and why."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from consumer.cli import letters, printing
+from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
+from consumer.cli.guarded import ask
+from consumer.guard import DeadLetter, Guard, LetterStatus, Query
+from consumer.model import Reason
+
+_COLUMNS = ("id", "status", "reason", "event_type", "record", "times", "last", "detail")
+
+dead_letters = typer.Typer(
+    help="Records that no mail came of: list them, show one.",
+    no_args_is_help=True,
+)
+app.add_typer(dead_letters, name="dead-letters")
+
+
+@dead_letters.command("list")
+def list_letters(
+    reason: Annotated[list[Reason] | None, typer.Option(help="Only these; repeatable.")] = None,
+    status: Annotated[
+        list[LetterStatus] | None,
+        typer.Option(help="Only these; repeatable. Default: open and parked.", show_default=False),
+    ] = None,
+    mail_type: Annotated[
+        str | None, typer.Option("--type", metavar="TYPE", help="Only this mail type.")
+    ] = None,
+    topic: Annotated[str | None, typer.Option(help="Only of this topic.")] = None,
+    before: Annotated[int | None, typer.Option(help="Only older than this id: next page.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 100,
+    config: ConfigOption = DEFAULT_CONFIG,
+    as_json: JsonOption = False,
+) -> None:
+    """List dead letters, newest first; without options, those that are not closed.
+
+    open: a person is needed. parked: the service itself is at it.
+
+    \b
+    Examples:
+      sendonce dead-letters list --reason invalid
+      sendonce dead-letters list --json
+    """  # noqa: D301 - click's mark: keep these lines
+    statuses = status or [LetterStatus.OPEN, LetterStatus.PARKED]
+    query = Query(statuses, reason, mail_type, topic, before, limit)
+    found = ask(config, lambda guard: _listed(guard, query, whole=as_json))
+    if as_json:
+        printing.document([letters.facts(letter) for letter in found])
+        return
+    printing.table(_COLUMNS, map(_row, found))
+    if printing.is_terminal():
+        printing.say(_hint(found, limit), "dim")
+
+
+async def _listed(guard: Guard, query: Query, *, whole: bool) -> list[DeadLetter]:
+    """Ask for the letters; `whole`: with their records, one by one, since each may be large."""
+    found = await guard.dead_letters(query)
+    if not whole:
+        return found
+    return [await guard.dead_letter(letter.id) or letter for letter in found]
+
+
+def _row(letter: DeadLetter) -> tuple[object, ...]:
+    return (
+        letter.id,
+        letter.status,
+        letter.reason,
+        letter.event_type,
+        letters.place(letter.coordinates),
+        letter.failures,
+        f"{letter.last_failed_at:%Y-%m-%d %H:%M:%S}",
+        letter.detail,
+    )
+
+
+def _hint(found: list[DeadLetter], limit: int) -> str:
+    if not found:
+        return "no dead letters"
+    older = f"; older ones: --before {found[-1].id}" if len(found) == limit else ""
+    return f"one of them: sendonce dead-letters show {found[0].id}{older}"
+
+
+@dead_letters.command("show")
+def show_letter(
+    letter_id: Annotated[int, typer.Argument(metavar="ID")],
+    raw: Annotated[
+        bool,
+        typer.Option("--raw", metavar="", help="Write the record's value, byte for byte."),
+    ] = False,
+    config: ConfigOption = DEFAULT_CONFIG,
+    as_json: JsonOption = False,
+) -> None:
+    """Show one dead letter. The record's value is a person's data: shown only by --raw and --json.
+
+    \b
+    Examples:
+      sendonce dead-letters show 42
+      sendonce dead-letters show 42 --raw > value.json
+    """  # noqa: D301 - click's mark: keep these lines
+    letter = ask(config, lambda guard: guard.dead_letter(letter_id))
+    if letter is None:
+        raise Stop(f"there is no dead letter {letter_id}")
+    if raw:
+        _write_value(letter)
+    elif as_json:
+        printing.document(letters.facts(letter))
+    else:
+        _tell(letter)
+
+
+def _write_value(letter: DeadLetter) -> None:
+    if letter.record is None or letter.record.value is None:
+        raise Stop(f"the record of dead letter {letter.id} has no value")
+    sys.stdout.buffer.write(letter.record.value)
+    sys.stdout.buffer.flush()
+
+
+def _tell(letter: DeadLetter) -> None:
+    record = letter.record
+    printing.say(f"Dead letter {letter.id}: {letter.reason}, {letter.status}", "bold")
+    printing.pairs(
+        [
+            ("detail", letter.detail),
+            ("mail type", letter.event_type),
+            ("key", letter.idempotency_key),
+            ("record", letters.place(letter.coordinates)),
+            ("failed", f"{letter.failures} times, last {letter.last_failed_at.isoformat()}"),
+            ("first", letter.first_failed_at.isoformat()),
+            ("next check", letter.next_check_at and letter.next_check_at.isoformat()),
+            ("value", record and _size(record.value)),
+            ("headers", record and ", ".join(name for name, _ in record.headers)),
+        ]
+    )
+    printing.say(f"The value itself: sendonce dead-letters show {letter.id} --raw", "dim")
+
+
+def _size(value: bytes | None) -> str:
+    return "none (a tombstone)" if value is None else f"{len(value)} bytes"

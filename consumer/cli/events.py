@@ -1,0 +1,124 @@
+"""What an event of a file becomes: its mail type, its topic, its mail, or why none comes of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from consumer.catalogue import Catalogue
+from consumer.cli.app import Stop
+from consumer.cli.files import Piece, read_pieces
+from consumer.events import decode
+from consumer.model import Bad, Event, Mail, Reason, Record, Skipped
+
+Header: TypeAlias = tuple[str, bytes | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One event of a file as the service would read it from `record.topic`."""
+
+    place: str
+    record: Record
+    mail: Mail | Skipped | Bad
+    material: str | None = None  # what the mail's key is the hash of
+
+
+def readings(
+    catalogue: Catalogue,
+    named: str,
+    *,
+    topic: str | None = None,
+    headers: tuple[Header, ...] = (),
+    raw: bool = False,
+) -> list[Reading]:
+    """Read all events of a file, or of an example: "order.receipt" or "order.receipt/minimal".
+
+    `raw`: the file is one value as it stands, for the topic that is named.
+    """
+    if raw:
+        return [_read(catalogue, _whole(Path(named)), _known(topic), headers)]
+    return [
+        _read(catalogue, piece, _topic(catalogue, piece, known, headers), headers)
+        for piece, known in _pieces(catalogue, named, topic)
+    ]
+
+
+def _whole(file: Path) -> Piece:
+    try:
+        return Piece(file, 1, file.read_bytes())
+    except OSError as error:
+        raise Stop(f"{file}: {error.strerror}", code=2) from None
+
+
+def _known(topic: str | None) -> str:
+    if topic is None:
+        raise Stop("name the topic with --topic", code=2)
+    return topic
+
+
+def _pieces(
+    catalogue: Catalogue, named: str, topic: str | None
+) -> Iterator[tuple[Piece, str | None]]:
+    examples = [e for e in catalogue.examples if named in (e.mail_type, f"{e.mail_type}/{e.name}")]
+    if Path(named).is_file() or not examples:
+        file = Path(named)
+        for piece in read_pieces(file):
+            yield piece, topic or _folder_topic(catalogue, file)
+    for example in examples if not Path(named).is_file() else ():
+        yield (
+            Piece(Path(example.mail_type) / example.name, 1, example.value),
+            topic or example.topic,
+        )
+
+
+def _folder_topic(catalogue: Catalogue, file: Path) -> str | None:
+    """Take the mail type's topic for a file in its `examples` folder."""
+    folder = file.resolve().parent
+    mail_type = catalogue.types.get(folder.parent.name)
+    return mail_type.topic if mail_type is not None and folder.name == "examples" else None
+
+
+def _topic(
+    catalogue: Catalogue, piece: Piece, known: str | None, headers: tuple[Header, ...]
+) -> str:
+    """Find the one topic on which this event would be a mail's, or ask for it."""
+    if known is not None:
+        return known
+    topics = sorted(catalogue.topics)
+    fitting = [t for t in topics if _listened_to(_read(catalogue, piece, t, headers))]
+    if len(fitting) == 1:
+        return fitting[0]
+    found = "no topic listens to this event" if not fitting else "several topics fit"
+    raise Stop(f"{piece.place}: {found}; name one with --topic: {', '.join(topics)}", code=2)
+
+
+def _listened_to(reading: Reading) -> bool:
+    match reading.mail:
+        case Bad(reason):
+            return reason is not Reason.UNKNOWN_TYPE
+        case Mail() | Skipped():
+            return True
+
+
+def _read(catalogue: Catalogue, piece: Piece, topic: str, headers: tuple[Header, ...]) -> Reading:
+    now = time.time_ns() // 1_000_000
+    record = Record(topic, 0, piece.line, now, None, piece.value, headers)
+    event = decode(record)
+    if not isinstance(event, Event):
+        return Reading(piece.place, record, event)
+    mail = catalogue.read(record, event)
+    material = catalogue.key_material(mail, event) if isinstance(mail, Mail) else None
+    return Reading(piece.place, record, mail, material)
+
+
+def why_not(outcome: Bad | Skipped) -> str:
+    """Say in one line why no mail comes of an event."""
+    match outcome:
+        case Bad(reason, detail):
+            return f"dead letter {reason}: {detail}"
+        case Skipped(rule):
+            return f"skipped: {rule}"

@@ -1,0 +1,46 @@
+"""Dead letters as facts: for the tables, the stories and the JSON documents of several commands."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+
+from consumer.guard import DeadLetter
+from consumer.model import Coordinates, Record
+
+
+def facts(letter: DeadLetter) -> dict[str, object]:
+    """Return the contract's members; the record's bytes in Base64, where the record is there."""
+    at = letter.coordinates
+    return {
+        "id": letter.id,
+        "idempotency_key": letter.idempotency_key,
+        "event_type": letter.event_type,
+        "reason": letter.reason,
+        "detail": letter.detail,
+        "status": letter.status,
+        "topic": at.topic,
+        "partition": at.partition,
+        "offset": at.offset,
+        "record_timestamp": at.timestamp,
+        **(_record(letter.record) if letter.record else {}),
+        "failures": letter.failures,
+        "first_failed_at": letter.first_failed_at,
+        "last_failed_at": letter.last_failed_at,
+        "next_check_at": letter.next_check_at,
+    }
+
+
+def _record(record: Record) -> dict[str, object]:
+    return {
+        "record_key": _base64(record.key),
+        "record_value": _base64(record.value),
+        "record_headers": [[name, _base64(value)] for name, value in record.headers],
+    }
+
+
+def _base64(content: bytes | None) -> str | None:
+    return None if content is None else b64encode(content).decode()
+
+
+def place(at: Coordinates) -> str:
+    return f"{at.topic}/{at.partition}@{at.offset}"

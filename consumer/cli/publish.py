@@ -1,0 +1,130 @@
+"""`sendonce publish`: events of files to their topic, as an upstream team would publish them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from consumer import settings
+from consumer.cli import printing
+from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
+from consumer.cli.catalogues import configured
+from consumer.cli.events import Reading, readings, why_not
+from consumer.intake.cluster import Cluster
+from consumer.intake.kafka import Producer
+from consumer.model import Mail
+
+_PATIENCE = 30.0  # seconds for all acknowledgements
+
+
+@app.command()
+def publish(
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE...", help="Events, or examples: order.receipt/paid."),
+    ],
+    topic: Annotated[
+        str | None, typer.Option(help="To this topic.", show_default="the mail type's own")
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option(help="The records' key.", show_default="the entity's id")
+    ] = None,
+    header: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A header; repeatable.")
+    ] = None,
+    raw: Annotated[
+        bool,
+        typer.Option("--raw", metavar="", help="Each file is one value, readable or not."),
+    ] = False,
+    config: ConfigOption = DEFAULT_CONFIG,
+    as_json: JsonOption = False,
+) -> None:
+    """Publish events to Kafka, and say what the service will make of each.
+
+    \b
+    Examples:
+      sendonce publish order.receipt
+      sendonce publish broken.bin --raw --topic orders
+    """  # noqa: D301 - click's mark: keep these lines
+    found = settings.load(config)
+    headers = tuple(_header(text) for text in header or ())
+    catalogue = configured(found)
+    events = [
+        reading
+        for file in files
+        for reading in readings(catalogue, file, topic=topic, headers=headers, raw=raw)
+    ]
+    asyncio.run(_send(_cluster(found), events, key))
+    _tell(events, as_json=as_json)
+
+
+def _header(text: str) -> tuple[str, bytes]:
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise Stop(f"--header {text}: write NAME=VALUE", code=2)
+    return name, value.encode()
+
+
+def _cluster(found: settings.Settings) -> Cluster:
+    kafka = found.kafka
+    password = kafka.sasl_password
+    return Cluster(
+        bootstrap_servers=",".join(kafka.bootstrap_servers),
+        security_protocol=kafka.security_protocol,
+        sasl_mechanism=kafka.sasl_mechanism or "PLAIN",
+        sasl_username=kafka.sasl_username,
+        sasl_password=password.get_secret_value if password else None,
+        ssl_cafile=_text(kafka.ssl_cafile),
+        ssl_certfile=_text(kafka.ssl_certfile),
+        ssl_keyfile=_text(kafka.ssl_keyfile),
+        aws_region=kafka.sasl_region,
+    )
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+async def _send(cluster: Cluster, events: Sequence[Reading], key: str | None) -> None:
+    producer = Producer(cluster)
+    await producer.open()
+    try:
+        async with asyncio.timeout(_PATIENCE), asyncio.TaskGroup() as tasks:
+            for event in events:
+                tasks.create_task(_send_one(producer, event, key))
+    except TimeoutError:
+        raise Stop(f"Kafka did not acknowledge within {_PATIENCE:g} s") from None
+    except ExceptionGroup as errors:
+        raise Stop(f"Kafka refused: {errors.exceptions[0]}") from None
+    finally:
+        await producer.close(timeout=5.0)
+
+
+async def _send_one(producer: Producer, event: Reading, key: str | None) -> None:
+    own = event.mail.entity_id if isinstance(event.mail, Mail) else None
+    chosen = key if key is not None else own
+    headers = [(name, value or b"") for name, value in event.record.headers]
+    await producer.send(
+        event.record.topic, chosen.encode() if chosen else None, event.record.value, headers
+    )
+
+
+def _tell(events: Sequence[Reading], *, as_json: bool) -> None:
+    facts = [
+        {
+            "place": event.place,
+            "topic": event.record.topic,
+            "idempotency_key": event.mail.key if isinstance(event.mail, Mail) else None,
+            "expect": event.mail.type.name if isinstance(event.mail, Mail) else why_not(event.mail),
+        }
+        for event in events
+    ]
+    if as_json:
+        printing.document(facts)
+        return
+    columns = ("place", "topic", "expect", "idempotency_key")
+    printing.table(columns, ([fact[name] for name in columns] for fact in facts))

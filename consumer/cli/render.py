@@ -1,0 +1,92 @@
+"""`sendonce render`: an event as the mail that it becomes, in files that open with a click."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from consumer.catalogue import Catalogue
+from consumer.cli import printing
+from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
+from consumer.cli.catalogues import CatalogueOption, open_catalogue
+from consumer.cli.events import Reading, readings, why_not
+from consumer.cli.key import EventsArgument, TopicOption
+from consumer.model import Bad, Mail, Message
+from consumer.providers import mime
+
+OutOption = Annotated[Path, typer.Option(help="The folder for the files.", metavar="FOLDER")]
+
+
+@app.command()
+def render(
+    file: EventsArgument,
+    out: OutOption = Path("out"),
+    topic: TopicOption = None,
+    catalogue: CatalogueOption = None,
+    config: ConfigOption = DEFAULT_CONFIG,
+    as_json: JsonOption = False,
+) -> None:
+    """Write each event's mail as .eml and .html, and show its text part.
+
+    Nothing is sent, nothing is claimed.
+
+    \b
+    Examples:
+      sendonce render order.receipt
+      sendonce render event.json --out /tmp/mails
+    """  # noqa: D301 - click's mark: keep these lines
+    opened = open_catalogue(config, catalogue)
+    results = [_rendered(opened, reading) for reading in readings(opened, file, topic=topic)]
+    facts = [_facts(reading, result, out) for reading, result in results]
+    if as_json:
+        printing.document(facts)
+    else:
+        for fact in facts:
+            _print(fact)
+    if any("problem" in fact for fact in facts):
+        raise typer.Exit(1)
+
+
+def _rendered(catalogue: Catalogue, reading: Reading) -> tuple[Reading, Message | str]:
+    if not isinstance(reading.mail, Mail):
+        return reading, why_not(reading.mail)
+    message = catalogue.render(reading.mail)
+    return reading, why_not(message) if isinstance(message, Bad) else message
+
+
+def _facts(reading: Reading, result: Message | str, out: Path) -> dict[str, str]:
+    if isinstance(result, str):
+        return {"place": reading.place, "problem": result}
+    name = f"{result.mail_type}-{result.key[:12]}"
+    return {
+        "place": reading.place,
+        "event_type": result.mail_type,
+        "idempotency_key": result.key,
+        "subject": result.subject,
+        "text": result.text,
+        "eml": _write(out / f"{name}.eml", mime.render(result)),
+        "html": _write(out / f"{name}.html", result.html.encode()),
+    }
+
+
+def _write(file: Path, content: bytes) -> str:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    except OSError as error:
+        raise Stop(f"{file}: {error.strerror}") from None
+    return str(file)
+
+
+def _print(fact: dict[str, str]) -> None:
+    if "problem" in fact:
+        printing.say(f"{fact['place']}: {fact['problem']}", "red")
+        return
+    printing.say(f"{fact['place']}: {fact['event_type']}", "bold")
+    printing.pairs([(name, fact[name]) for name in ("subject", "idempotency_key", "eml", "html")])
+    printing.say()
+    for line in fact["text"].splitlines():
+        printing.say(f"  {line}".rstrip())
+    printing.say()
