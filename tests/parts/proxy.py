@@ -30,11 +30,27 @@ class Proxy:
     """`withheld`: set when an answer of the server has been swallowed."""
 
     port: int
-    mode: Mode = Mode.PASS
     connections: int = 0
     withheld: asyncio.Event = field(default_factory=asyncio.Event)
+    _mode: Mode = Mode.PASS
+    _moving: asyncio.Event = field(default_factory=asyncio.Event)
     _writers: set[asyncio.StreamWriter] = field(default_factory=set)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._moving.set()
+
+    @property
+    def mode(self) -> Mode:
+        return self._mode
+
+    @mode.setter
+    def mode(self, mode: Mode) -> None:
+        self._mode = mode
+        if mode is Mode.STALL:
+            self._moving.clear()
+        else:
+            self._moving.set()
 
     def reset(self) -> None:
         """Cut every connection hard (RST), as a dying machine or a firewall would."""
@@ -102,8 +118,7 @@ async def _pump(
 ) -> None:
     with contextlib.suppress(ConnectionError):
         while data := await source.read(65536):
-            while proxy.mode is Mode.STALL:
-                await asyncio.sleep(0.01)
+            await proxy._moving.wait()
             if answers and proxy.mode is Mode.WITHHOLD:
                 proxy.withheld.set()
                 continue

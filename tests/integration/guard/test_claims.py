@@ -165,7 +165,7 @@ async def test_a_row_that_vanished_is_claimed_as_new(guard: Guard, sql: Sql) -> 
 
 
 async def test_a_broken_value_fails_alone(guard: Guard) -> None:
-    """NUL cannot stand in a text: its own claim fails loudly, its neighbours in the batch do not."""
+    """NUL cannot stand in a text: that claim fails loudly, its neighbours in the batch do not."""
     results = await asyncio.gather(
         guard.claim(claim("good")),
         guard.claim(claim("bad", fingerprint="\0")),
