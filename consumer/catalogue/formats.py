@@ -60,24 +60,25 @@ def known_zone(name: str) -> str | None:
 class Formats:
     """How one locale and zone write things. Pure: the host's locale and zone play no part."""
 
+    name: str  # the locale's, as Babel writes it: "de_AT"
     locale: Locale
     zone: ZoneInfo
 
     @property
     def lang(self) -> str:
-        return str(self.locale).replace("_", "-")
+        return self.name.replace("_", "-")
 
     @property
     def direction(self) -> str:
         return str(self.locale.text_direction)
 
     def money(self, amount: object, currency: object) -> str:
-        return money(amount, currency, self.locale)
+        return money(amount, currency, self.name)
 
     def number(self, value: object) -> str:
         if isinstance(value, bool) or not isinstance(value, int):
             raise MomentError("only integers are written as numbers")
-        return str(format_decimal(value, locale=self.locale))
+        return _number(value, self.locale)
 
     def day(self, value: Json, style: Style = "long") -> str:
         """Write the day: of an instant, the day it is in the zone; a plain date as it is."""
@@ -110,6 +111,11 @@ def _plain_day(text: str) -> date:
         raise MomentError("there is no such day") from None
 
 
+@lru_cache(maxsize=1024)
+def _number(value: int, locale: Locale) -> str:
+    return str(format_decimal(value, locale=locale))
+
+
 # A mail says most dates twice (text and HTML), and Babel takes 25 us for each.
 @lru_cache(maxsize=1024)
 def _date(day: date, style: Style, locale: Locale) -> str:
@@ -119,7 +125,7 @@ def _date(day: date, style: Style, locale: Locale) -> str:
 @lru_cache(maxsize=1024)
 def _time(moment: datetime, style: Style, locale: Locale) -> str:
     clock = format_time(moment, format=style, tzinfo=moment.tzinfo, locale=locale)
-    return f"{clock} {_zone_name(moment, locale)}"
+    return f"{clock}\N{NO-BREAK SPACE}{_zone_name(moment, locale)}"
 
 
 def _zone_name(moment: datetime, locale: Locale) -> str:
@@ -134,5 +140,5 @@ def _zone_name(moment: datetime, locale: Locale) -> str:
 
 def formats_for(locale: str | None, zone: str | None) -> Formats:
     """Return the formats of a locale and zone that `known_locale` and `known_zone` have named."""
-    tag = locale or DEFAULT_LOCALE
-    return Formats(Locale.parse(tag, sep="-"), ZoneInfo(zone or DEFAULT_ZONE))
+    known = Locale.parse(locale or DEFAULT_LOCALE, sep="-")
+    return Formats(str(known), known, ZoneInfo(zone or DEFAULT_ZONE))

@@ -23,6 +23,8 @@ _NO_MINOR: Final = frozenset(
     {"BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV"}
 ) | {"XAF", "XOF", "XPF"}
 _THOUSANDTHS: Final = frozenset({"BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"})
+# CLDR wants a space between a code of letters and the digits ("CHF 10.00"); Babel leaves it out.
+_TIGHT: Final = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 _MOST: Final = 10**18  # what a decimal of Python's default precision holds with room to spare
 _PROBES: Final = (0, 1, 9, 10, 99, 100, 1_000, 99_999, 100_000, 123_456, 1_234_567, 999_999_999)
 
@@ -39,15 +41,15 @@ class AmountError(ValueError):
     """Not an amount that may be printed; the text holds no value."""
 
 
-def money(amount: object, currency: object, locale: Locale) -> str:
-    """Write an integer of minor units: 1999, "EUR" in German is "19,99 €". No arithmetic."""
+def money(amount: object, currency: object, locale: str) -> str:
+    """Write an integer of minor units: 1999, "EUR" in "de" is "19,99 €". No arithmetic."""
     if isinstance(amount, bool) or not isinstance(amount, int):
         raise AmountError(f"an amount is an integer of minor units, not {_kind(amount)}")
     if not -_MOST < amount < _MOST:
         raise AmountError("the amount is too large to be true")
     if not isinstance(currency, str) or currency not in CURRENCIES:
         raise AmountError("the currency is not a current ISO 4217 code")
-    return _writer(str(locale), currency)(amount)
+    return _writer(locale, currency)(amount)
 
 
 def exponent(currency: str) -> int:
@@ -75,7 +77,8 @@ def _babel_writer(locale: Locale, currency: str) -> Callable[[int], str]:
 
     def write(amount: int) -> str:
         value = Decimal(amount).scaleb(-digits)
-        return str(pattern.apply(value, locale, currency=currency, currency_digits=False))
+        text = str(pattern.apply(value, locale, currency=currency, currency_digits=False))
+        return _TIGHT.sub("\N{NO-BREAK SPACE}", text)
 
     return write
 
@@ -83,9 +86,8 @@ def _babel_writer(locale: Locale, currency: str) -> Callable[[int], str]:
 def _learn(write: Callable[[int], str], digits: int) -> Callable[[int], str] | None:
     """Find what stands around and between the digits of 1,234,567.89, above and below zero."""
     sample = 1_234_567 * 10**digits + int("890"[:digits] or "0")
-    shape = re.compile(
-        r"(\D*)1(\D+)234\2567" + (r"(\D+)" + "890"[:digits] if digits else "()") + r"(\D*)"
-    )
+    cents = r"(\D+)" + "890"[:digits] if digits else "()"
+    shape = re.compile(rf"(\D*)1(?P<group>\D+)234(?P=group)567{cents}(\D*)")
     above, below = shape.fullmatch(write(sample)), shape.fullmatch(write(-sample))
     if above is None or below is None or above.groups()[1:3] != below.groups()[1:3]:
         return None

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from jinja2 import BytecodeCache, FunctionLoader, StrictUndefined, nodes
 from jinja2.bccache import Bucket
+from jinja2.environment import TemplateModule
 from jinja2.exceptions import TemplateSyntaxError
 from jinja2.meta import find_referenced_templates, find_undeclared_variables
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -23,6 +24,7 @@ from consumer.catalogue.printing import FILTERS, printable
 
 _WITHHELD_FILTERS: Final = ("safe", "random", "xmlattr", "tojson", "urlize", "pprint")
 _WITHHELD_GLOBALS: Final = ("lipsum",)
+_METHODS: Final = frozenset(dir(dict))
 
 
 class _Compiled(BytecodeCache):
@@ -47,8 +49,13 @@ class Engine(ImmutableSandboxedEnvironment):
     # `x.name` of a JSON object is its member: looked up first, which saves a third of a render
     # and lets an order have `items`. Plain dicts of JSON values have nothing unsafe to reach.
     def getattr(self, obj: Any, attribute: str) -> Any:
-        if type(obj) is dict and attribute in obj:
-            return obj[attribute]
+        if type(obj) is dict:
+            if attribute in obj:
+                return obj[attribute]
+            if attribute not in _METHODS:
+                return self.undefined(obj=obj, name=attribute)
+        elif type(obj) is TemplateModule and attribute in obj.__dict__ and attribute[0] != "_":
+            return obj.__dict__[attribute]
         return super().getattr(obj, attribute)
 
     def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
