@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from consumer.catalogue.declaration import PROVIDED, parse_mailbox
 from consumer.catalogue.folder import PARTS, Findings, Folder
+from consumer.catalogue.inspection import inspect
 from consumer.catalogue.paths import MISSING, Path
 from consumer.catalogue.schema import Known
-from consumer.catalogue.templates import Templates, inspect
+from consumer.catalogue.templates import Templates
 from consumer.model import Address
 
 DAY = 86_400.0

@@ -6,19 +6,16 @@ missing or null, or switch the escaping of HTML off.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any, Final
 
-from jinja2 import BytecodeCache, FunctionLoader, StrictUndefined, nodes
+from jinja2 import BytecodeCache, FunctionLoader, StrictUndefined
 from jinja2.bccache import Bucket
 from jinja2.environment import TemplateModule
-from jinja2.exceptions import TemplateSyntaxError
-from jinja2.meta import find_referenced_templates, find_undeclared_variables
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from consumer.catalogue.errors import Problem
 from consumer.catalogue.formats import Formats
 from consumer.catalogue.printing import FILTERS, printable
 
@@ -98,77 +95,3 @@ class Templates:
 
 def templates_of(sources: Mapping[str, str]) -> Templates:
     return Templates(sources, _Compiled())
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What a template and all that it draws in says: the variables, the files, the mistakes."""
-
-    variables: Mapping[str, tuple[str, int]]  # name -> where it is first used
-    files: frozenset[str]
-    problems: tuple[Problem, ...]
-
-
-def inspect(templates: Templates, name: str) -> Reading:
-    """Follow extends, include and import from one template on."""
-    engine = templates.engine(None)
-    variables: dict[str, tuple[str, int]] = {}
-    seen: dict[str, tuple[Problem, ...]] = {}
-    given: set[str] = set()
-    waiting = [name]
-    while waiting:
-        file = waiting.pop()
-        if file in seen:
-            continue
-        parsed = _parse(engine, templates, file)
-        if isinstance(parsed, Problem):
-            seen[file] = (parsed,)
-            continue
-        seen[file] = tuple(_faults(templates, file, parsed))
-        given |= set(_set_at_top(parsed))
-        waiting += [
-            ref for ref in find_referenced_templates(parsed) if ref and ref in templates.sources
-        ]
-        for variable in find_undeclared_variables(parsed):
-            variables.setdefault(variable, (file, _first_use(parsed, variable)))
-    wanted = {v: place for v, place in variables.items() if v not in given}
-    problems = tuple(problem for several in seen.values() for problem in several)
-    return Reading(wanted, frozenset(seen), problems)
-
-
-def _parse(engine: Engine, templates: Templates, file: str) -> nodes.Template | Problem:
-    try:
-        parsed = engine.parse(templates.sources[file], file, file)
-        engine.get_template(file)  # compiles: unknown filters and tests come out here
-    except TemplateSyntaxError as error:
-        return Problem(error.filename or file, error.lineno, error.message or "not a template")
-    return parsed
-
-
-def _faults(templates: Templates, file: str, parsed: nodes.Template) -> Iterator[Problem]:
-    for node in parsed.find_all((nodes.Extends, nodes.Include, nodes.Import, nodes.FromImport)):
-        target = getattr(node, "template", None)
-        if not isinstance(target, nodes.Const):
-            yield Problem(file, node.lineno, "name the template in quotes: no variable there")
-        elif target.value not in templates.sources:
-            yield Problem(file, node.lineno, f"there is no template {target.value!r}")
-    for escape in parsed.find_all(nodes.EvalContextModifier):
-        yield Problem(file, escape.lineno, "the escaping cannot be switched")
-
-
-def _set_at_top(parsed: nodes.Template) -> Iterator[str]:
-    """Names that a template defines for its blocks and for the layout it extends."""
-    for node in parsed.body:
-        match node:
-            case nodes.Assign(target=nodes.Name(name=name)) | nodes.Macro(name=name):
-                yield name
-            case nodes.AssignBlock(target=nodes.Name(name=name)) | nodes.Import(target=name):
-                yield name
-            case nodes.FromImport(names=names):
-                yield from (name if isinstance(name, str) else name[1] for name in names)
-            case _:
-                pass
-
-
-def _first_use(parsed: nodes.Template, variable: str) -> int:
-    return min((n.lineno for n in parsed.find_all(nodes.Name) if n.name == variable), default=0)

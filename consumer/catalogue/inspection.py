@@ -1,0 +1,126 @@
+"""What templates say before they are filled: variables, files, and what they may not do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from jinja2 import nodes
+from jinja2.exceptions import TemplateSyntaxError
+from jinja2.meta import find_referenced_templates, find_undeclared_variables
+
+from consumer.catalogue.errors import Problem
+from consumer.catalogue.templates import Engine, Templates
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a template and all that it draws in says: the variables, the files, the mistakes."""
+
+    variables: Mapping[str, tuple[str, int]]  # name -> where it is first used
+    files: frozenset[str]
+    problems: tuple[Problem, ...]
+
+
+def inspect(templates: Templates, name: str) -> Reading:
+    """Follow extends, include and import from one template on."""
+    engine = templates.engine(None)
+    variables: dict[str, tuple[str, int]] = {}
+    seen: dict[str, tuple[Problem, ...]] = {}
+    given: set[str] = set()
+    waiting = [name]
+    while waiting:
+        file = waiting.pop()
+        if file in seen:
+            continue
+        parsed = _parse(engine, templates, file)
+        if isinstance(parsed, Problem):
+            seen[file] = (parsed,)
+            continue
+        seen[file] = tuple(_faults(templates, file, parsed))
+        given |= set(_set_at_top(parsed))
+        waiting += [
+            ref for ref in find_referenced_templates(parsed) if ref and ref in templates.sources
+        ]
+        for variable in find_undeclared_variables(parsed):
+            variables.setdefault(variable, (file, _first_use(parsed, variable)))
+    wanted = {v: place for v, place in variables.items() if v not in given}
+    problems = tuple(problem for several in seen.values() for problem in several)
+    return Reading(wanted, frozenset(seen), problems)
+
+
+def _parse(engine: Engine, templates: Templates, file: str) -> nodes.Template | Problem:
+    try:
+        parsed = engine.parse(templates.sources[file], file, file)
+        engine.get_template(file)  # compiles: unknown filters and tests come out here
+    except TemplateSyntaxError as error:
+        return Problem(error.filename or file, error.lineno, error.message or "not a template")
+    return parsed
+
+
+def _faults(templates: Templates, file: str, parsed: nodes.Template) -> Iterator[Problem]:
+    for node in parsed.find_all((nodes.Extends, nodes.Include, nodes.Import, nodes.FromImport)):
+        target = getattr(node, "template", None)
+        if not isinstance(target, nodes.Const):
+            yield Problem(file, node.lineno, "name the template in quotes: no variable there")
+        elif target.value not in templates.sources:
+            yield Problem(file, node.lineno, f"there is no template {target.value!r}")
+    for escape in parsed.find_all(nodes.EvalContextModifier):
+        yield Problem(file, escape.lineno, "the escaping cannot be switched")
+    if file.endswith(".html.j2"):
+        yield from _active(file, templates.sources[file])
+        yield from _links(file, parsed)
+
+
+# What mail clients drop, filters distrust, and attackers want.
+_ACTIVE = re.compile(r"<(script|iframe|object|embed|form|base)\b|\son[a-z]+\s*=", re.IGNORECASE)
+# Text that ends inside an attribute that leads somewhere, with what is written of it so far.
+_OPEN_LINK = re.compile(
+    r"\b(?:href|src|action|background|poster)\s*=\s*(?:\"([^\"]*)|'([^']*)|([^\s\"'>]*))$",
+    re.IGNORECASE,
+)
+_SAFE_START: Final = re.compile(r"https://[A-Za-z0-9.-]+/|mailto:|tel:|cid:|#")
+
+
+def _active(file: str, source: str) -> Iterator[Problem]:
+    for number, line in enumerate(source.splitlines(), start=1):
+        if found := _ACTIVE.search(line):
+            yield Problem(file, number, f"{found[0].strip()!r} has no place in a mail")
+
+
+def _links(file: str, parsed: nodes.Template) -> Iterator[Problem]:
+    """Where a value decides where a link leads, it goes through the filter `link`."""
+    for output in parsed.find_all(nodes.Output):
+        for text, value in zip(output.nodes, [*output.nodes[1:], None], strict=True):
+            if not isinstance(text, nodes.TemplateData):
+                continue
+            link = _OPEN_LINK.search(text.data)
+            if link is None or _SAFE_START.match("".join(part or "" for part in link.groups())):
+                continue
+            if not _is_linked(value):
+                line = value.lineno if value else text.lineno + text.data.count("\n")
+                yield Problem(file, line, "a link's value goes through the filter: {{ x | link }}")
+
+
+def _is_linked(value: nodes.Node | None) -> bool:
+    return isinstance(value, nodes.Filter) and value.name == "link"
+
+
+def _set_at_top(parsed: nodes.Template) -> Iterator[str]:
+    """Names that a template defines for its blocks and for the layout it extends."""
+    for node in parsed.body:
+        match node:
+            case nodes.Assign(target=nodes.Name(name=name)) | nodes.Macro(name=name):
+                yield name
+            case nodes.AssignBlock(target=nodes.Name(name=name)) | nodes.Import(target=name):
+                yield name
+            case nodes.FromImport(names=names):
+                yield from (name if isinstance(name, str) else name[1] for name in names)
+            case _:
+                pass
+
+
+def _first_use(parsed: nodes.Template, variable: str) -> int:
+    return min((n.lineno for n in parsed.find_all(nodes.Name) if n.name == variable), default=0)
