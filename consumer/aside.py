@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from consumer import endings
-from consumer.model import Bad, Fenced, MarkExpired, MarkUnknown, Reason
+from consumer.model import Bad, Claim, Fenced, Found, MarkExpired, MarkUnknown, Reason
 
 if TYPE_CHECKING:
     from consumer.endings import Ended, Ending
@@ -26,15 +26,19 @@ class Aside:
 
     guard: Guard
 
-    async def expire(self, row: Row, rule: SkipRule, case: InHand) -> Ending | None:
+    async def expire(self, row: Row, rule: SkipRule, case: InHand, token: str) -> Ending | None:
         """An open row that got too old: taken over only to be ended, without an attempt."""
+        expired = MarkExpired(f"held back: {rule}")
+        bytes_of = row.body_hash or bytes(32)
+        claim = Claim(case.mail, case.record, token, row.provider, row.account, bytes_of, row)
         with case.hold.fixed():
-            result = await self.guard.expire(row, case.mail, case.record, f"held back: {rule}")
+            granted = await self.guard.claim(claim)
+            if isinstance(granted, Found):
+                return None
+            result = await self.guard.record(granted.lease, expired, case.mail, case.record)
         if isinstance(result, Fenced):
             return None
-        return endings.landed(
-            case.record, case.mail, MarkExpired(f"held back: {rule}"), row.provider, None
-        )
+        return endings.landed(case.record, case.mail, expired, row.provider, None)
 
     async def abandon(self, row: Row, case: InHand) -> Ending | None:
         """Whoever was sending is gone, and nobody knows how far it came."""
@@ -70,9 +74,10 @@ class Aside:
         bad = Bad(reason, detail, case.mail.type.name, case.mail.key)
         return await self.park(case.record, bad, case.hold)
 
-    async def park_too(self, row: Row, case: InHand) -> Ended:
+    async def park_too(self, row: Row, case: InHand) -> Ending | None:
         """This record shares the fate of a row that is not settled yet."""
-        if row.coordinates != case.record.coordinates:
-            with case.hold.fixed():
-                await self.guard.park_too(case.record, case.mail, row)
+        with case.hold.fixed():
+            result = await self.guard.park_too(case.record, case.mail, row)
+        if isinstance(result, Fenced):
+            return None
         return endings.stored(case.record, case.mail, row, duplicate=False)

@@ -87,6 +87,22 @@ def stored(record: Record, mail: Mail, row: Row, *, duplicate: bool) -> Ended:
     return Ended(outcome, result)
 
 
+def told(row: Row) -> Ended:
+    """Tell what a row settled to, long after its record was finished."""
+    assert row.coordinates is not None
+    outcome = Outcome(
+        _STORED[row.status],
+        row.coordinates,
+        idempotency_key=row.key,
+        event_type=row.mail_type,
+        reason=row.error,
+        provider=row.provider,
+        provider_message_id=row.provider_message_id,
+        sent_at=row.sent_at,
+    )
+    return Ended(outcome, row.status)
+
+
 def landed(
     record: Record, mail: Mail, transition: Transition, provider: str, sent_at: datetime | None
 ) -> Ended:

@@ -39,6 +39,7 @@ from consumer.model import (
     Reason,
     Rejected,
     Skipped,
+    Status,
 )
 
 if TYPE_CHECKING:
@@ -110,12 +111,29 @@ class Line:
         except Exception as bug:  # noqa: BLE001 - any bug in pure code is this record's dead letter
             return Bad(Reason.INVALID, f"a defect of the service: {type(bug).__name__}")
 
+    async def next_round(self, record: Record, hold: Hold) -> Ending:
+        """Walk a parked record again, from its row: the resolver's way onto the line."""
+        mail = self.read(record)
+        if not isinstance(mail, Mail):
+            return LetGo()  # a deploy no longer reads it as a mail; it stays parked, and is shown
+        case = InHand(mail, record, hold)
+        async with self._flights.only(mail.key):
+            row = await self._look(case)
+            if row is None or not self._round_is_used_up(row) or row.lease_live:
+                return LetGo()
+            return await self._send(case, row) or LetGo()
+
+    def _round_is_used_up(self, row: Row) -> bool:
+        return row.status is Status.WAITING and row.attempts >= self._pilot.retry.max_attempts
+
+    async def _look(self, case: InHand) -> Row | None:
+        mail = case.mail
+        return await self._guard.look(mail.key, mail.type.name, case.record.coordinates)
+
     async def _send_once(self, case: InHand) -> Ending:
         """Look before each step: somebody may have been faster since the last look."""
         while True:
-            row = await self._guard.look(
-                case.mail.key, case.mail.type.name, case.record.coordinates
-            )
+            row = await self._look(case)
             ending = await self._act_on(row, case)
             if ending is not None:
                 return ending
@@ -150,7 +168,7 @@ class Line:
         """Ask the rules, then render; a failing template is this record's own trouble."""
         rule = self._pilot.rules.holds_back(case.mail)
         if rule is not None and takes is not None:
-            return await self._aside.expire(takes, rule, case)
+            return await self._aside.expire(takes, rule, case, self._flights.token())
         if rule is not None:
             return endings.skipped(case.record, Skipped(rule, case.mail.type.name), case.mail)
         message = self._catalogue.render(case.mail)
@@ -186,8 +204,10 @@ class Line:
             departure.prepared.body_hash,
             takes,
         )
+        new_round = takes is not None and self._round_is_used_up(takes)
+        ask = self._guard.start_round if new_round else self._guard.claim
         with case.hold.fixed():
-            result = await self._guard.claim(claim)
+            result = await ask(claim)
         match result:
             case Granted(lease):
                 self._metrics.claim("granted")

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any
 
 import structlog
 
 from consumer import __version__
-from consumer.guard import claims, outcomes, parking, reading, upkeep
+from consumer.guard import claims, outcomes, parking, reading, telling, upkeep
 from consumer.guard.batches import Batches, OnBatch
 from consumer.guard.claims import Next, Terms
 from consumer.guard.lanes import PINNED, TIMEOUTS, Address, Lane, Lanes, Weather, is_outage
@@ -128,6 +129,11 @@ class Guard:
         for batches in (self._looks, self._claims, self._nexts, self._endings):
             await batches.drain()
 
+    @property
+    def away_since(self) -> datetime | None:
+        """Since when Postgres does not answer; None: it does."""
+        return self._weather.down_since
+
     # ── The straight line
 
     async def look(self, key: str, mail_type: str, at: Coordinates) -> Row | None:
@@ -179,6 +185,14 @@ class Guard:
         terms = self._terms()
         return await self._rest.run(lambda c: claims.start_round(c, claim, terms))
 
+    async def outcomes_due(self, limit: int = 100) -> list[Row]:
+        """Return rows that were settled after their record was finished, and not yet told."""
+        return await self._rest.run(lambda c: telling.due(c, limit))
+
+    async def outcome_told(self, row: Row) -> None:
+        """Say that the outcome record of this row is acked."""
+        await self._rest.run(lambda c: telling.told(c, row))
+
     # ── Leases of live flights
 
     def hold(self, lease: Lease) -> None:
@@ -187,6 +201,10 @@ class Guard:
 
     def let_go(self, lease: Lease) -> None:
         self._held.pop(id(lease), None)
+
+    @property
+    def leases_held(self) -> int:
+        return len(self._held)
 
     async def renew_forever(self) -> None:
         """Renew what is held, one statement a tick; ends when the guard is closed."""

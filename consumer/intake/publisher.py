@@ -34,7 +34,7 @@ class OutcomePublisher:
         await check_topics(self._cluster, {self.topic})
         self._producer = await self._new()
 
-    async def publish(self, key: bytes, value: bytes) -> None:
+    async def publish(self, key: bytes | None, value: bytes) -> None:
         """Return when acked. Goes on trying until then: cancel it to give up."""
         while True:
             producer = self._producer
@@ -47,7 +47,7 @@ class OutcomePublisher:
         if producer is not None:
             await producer.close(timeout=CLOSE_DEADLINE)
 
-    async def _acked(self, producer: Producer, key: bytes, value: bytes) -> bool:
+    async def _acked(self, producer: Producer, key: bytes | None, value: bytes) -> bool:
         try:
             async with asyncio.timeout(self._ack_deadline):
                 await producer.send(self.topic, key, value)

@@ -1,0 +1,161 @@
+"""The start: builds what runs, in the order in which it is needed, and joins it.
+
+What needs nobody comes first: a wrong catalogue is told before anything is waited for. Whatever was
+opened is on the exit stack, so a start that fails half way leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, assert_never
+
+import structlog
+
+from consumer import endings, parts
+from consumer.admin import AdminServer
+from consumer.endings import Ended, LetGo
+from consumer.flight import Pilot
+from consumer.flights import Flights
+from consumer.guard import PostgresUnreachable
+from consumer.intake.cluster import KafkaUnreachableError
+from consumer.intake.publisher import OutcomePublisher
+from consumer.line import Line
+from consumer.patience import patiently
+from consumer.resolver import Resolver
+from consumer.telemetry.tracing import tracing
+from consumer.upkeep import Upkeep
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from contextlib import AsyncExitStack
+
+    from consumer.guard import Guard
+    from consumer.intake.hold import Hold
+    from consumer.intake.loop import Intake
+    from consumer.model import Record
+    from consumer.routes import Routes
+    from consumer.settings import Settings
+    from consumer.telemetry import Metrics
+    from consumer.vitals import Vitals
+
+log = structlog.get_logger("service")
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A started service: what its owner runs, and later stops."""
+
+    guard: Guard
+    routes: Routes
+    intake: Intake
+    resolver: Resolver
+    upkeep: Upkeep
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """From an ending to a finished record: upstream hears first, then the offset may move."""
+
+    metrics: Metrics
+    publisher: OutcomePublisher | None = None
+
+    async def finish(self, ending: Ended) -> None:
+        """Return when the outcome record is acked, where outcomes are published at all."""
+        if self.publisher is None or ending.outcome is None:
+            return
+        await self.publisher.publish(*endings.encode(ending.outcome))
+        self.metrics.outcome(ending.outcome.status)
+
+    def handle_with(self, line: Line) -> Callable[[Record, Hold], Awaitable[bool]]:
+        async def handle(record: Record, hold: Hold) -> bool:
+            ending = await line.handle(record, hold)
+            match ending:
+                case LetGo():
+                    return False
+                case Ended():
+                    await self.finish(ending)
+                    return True
+                case _:
+                    assert_never(ending)
+
+        return handle
+
+
+@dataclass(slots=True)
+class Assembly:
+    settings: Settings
+    metrics: Metrics
+    vitals: Vitals
+    stack: AsyncExitStack
+    owner: str = field(default_factory=parts.owner)
+
+    async def start(self) -> Running:
+        """Raises what `patiently` and the parts refuse with; see `service.REFUSALS`."""
+        catalogue = parts.open_catalogue(self.settings)
+        routes = parts.routes(self.settings, self.metrics)
+        await self._listen()
+        guard = await self._guard()
+        await self._open(routes)
+        delivery = Delivery(self.metrics, await self._publisher())
+        line = Line(
+            catalogue,
+            guard,
+            self._pilot(guard, routes),
+            Flights(self.owner),
+            self.metrics,
+            tracing(),
+        )
+        intake = parts.intake(self.settings.kafka, catalogue, delivery.handle_with(line))
+        await self._wait_for_kafka(intake.open)
+        self._watch(intake, guard, routes)
+        resolver = Resolver(guard, line, delivery.finish)
+        return Running(guard, routes, intake, resolver, Upkeep(guard, routes, self.metrics))
+
+    async def _listen(self) -> None:
+        """Listen early: a service that waits for its database is alive, and not ready."""
+        admin = self.settings.admin
+        health = self.vitals.health()
+        server = AdminServer(admin.host, admin.port, health=health, metrics=self.metrics)
+        await server.start()
+        self.stack.push_async_callback(server.close)
+        log.info("listening", host=admin.host, port=server.port)
+
+    async def _guard(self) -> Guard:
+        guard = await patiently(
+            "postgres",
+            lambda: parts.open_guard(self.settings, self.owner, self.metrics),
+            PostgresUnreachable,
+            self.settings.postgres.start_timeout,
+        )
+        self.stack.push_async_callback(guard.close)
+        return guard
+
+    async def _open(self, routes: Routes) -> None:
+        for route in routes.by_name.values():
+            await route.provider.open()
+            self.stack.push_async_callback(route.provider.close)
+
+    async def _publisher(self) -> OutcomePublisher | None:
+        topic = self.settings.outcomes.topic
+        if topic is None:
+            return None
+        publisher = OutcomePublisher(parts.cluster(self.settings.kafka), topic)
+        await self._wait_for_kafka(publisher.open)
+        self.stack.push_async_callback(publisher.close)
+        return publisher
+
+    async def _wait_for_kafka(self, attempt: Callable[[], Awaitable[None]]) -> None:
+        limit = self.settings.postgres.start_timeout
+        await patiently("kafka", attempt, KafkaUnreachableError, limit)
+
+    def _pilot(self, guard: Guard, routes: Routes) -> Pilot:
+        rules = parts.rules(self.settings.safety)
+        return Pilot(guard, routes, rules, parts.retry(self.settings), self.metrics)
+
+    def _watch(self, intake: Intake, guard: Guard, routes: Routes) -> None:
+        self.vitals.watch(intake, guard, routes)
+        self.metrics.watch(
+            lag=lambda: {(p.topic, p.number): lag for p, lag in intake.watch().lag.items()},
+            in_flight=lambda: intake.watch().in_flight,
+            leases=lambda: guard.leases_held,
+        )

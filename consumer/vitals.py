@@ -1,0 +1,78 @@
+"""What the cluster is told: liveness, that a restart can mend, and readiness, that it cannot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from consumer.admin import Health
+from consumer.providers.breaker import State
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Sequence
+
+    from consumer.admin import Heartbeat
+    from consumer.guard import Guard
+    from consumer.intake.loop import Intake
+    from consumer.routes import Routes
+
+STARTING = "starting"
+
+
+class Vitals:
+    """Checks that answer from memory, also while the service is still starting."""
+
+    def __init__(self, pulse: Heartbeat) -> None:
+        self._pulse = pulse
+        self._tasks: Sequence[asyncio.Task[None]] = ()
+        self.intake: Intake | None = None
+        self._guard: Guard | None = None
+        self._routes: Routes | None = None
+
+    def health(self) -> Health:
+        return Health(
+            alive={"event loop": self._loop, "tasks": self._owned, "poll loop": self._poll_loop},
+            ready={
+                "assignment": self._assigned,
+                "postgres": self._postgres,
+                "providers": self._open,
+            },
+        )
+
+    def watch(self, intake: Intake, guard: Guard, routes: Routes) -> None:
+        self.intake, self._guard, self._routes = intake, guard, routes
+
+    def own(self, tasks: Sequence[asyncio.Task[None]]) -> None:
+        self._tasks = tasks
+
+    def _loop(self) -> str | None:
+        return self._pulse() if self._tasks else None
+
+    def _owned(self) -> str | None:
+        dead = [task.get_name() for task in self._tasks if task.done()]
+        return f"ended: {', '.join(dead)}" if dead else None
+
+    def _poll_loop(self) -> str | None:
+        if self.intake is None or self.intake.healthy():
+            return None
+        return "a part of the intake has ended"
+
+    def _assigned(self) -> str | None:
+        if self.intake is None:
+            return STARTING
+        seconds = self.intake.watch().unassigned
+        return f"no partition for {seconds:.0f} s" if seconds > 0 else None
+
+    def _postgres(self) -> str | None:
+        if self._guard is None:
+            return STARTING
+        since = self._guard.away_since
+        return f"unreachable since {since.isoformat(timespec='seconds')}" if since else None
+
+    def _open(self) -> str | None:
+        """Ready while any provider takes mail; one that stands still is told by its own alert."""
+        if self._routes is None:
+            return STARTING
+        states = {n: r.permits.snapshot().state for n, r in self._routes.by_name.items()}
+        shut = [name for name, state in states.items() if state is State.OPEN]
+        return f"breaker open: {', '.join(shut)}" if len(shut) == len(states) else None
