@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from email.utils import getaddresses
+from typing import Final
 from uuid import uuid4
 
 import orjson
@@ -80,11 +81,14 @@ def as_json(status: int, body: object, headers: Mapping[str, str] | None = None)
     )
 
 
-def one_mailbox(text: object) -> tuple[str, str] | None:
-    """Return (name, address) if `text` is exactly one mailbox, as a strict parser sees it."""
+_ADDRESS: Final = r"[^\s\"(),:;<>@\[\\\]]+@[^\s\"(),:;<>@\[\\\]]+"
+_NAME: Final = r"(?:\"(?:[^\"\\]|\\.)*\"|[\w .-]+)"  # quoted, or nothing that needs it
+_MAILBOX: Final = re.compile(rf"(?P<bare>{_ADDRESS})|{_NAME} <(?P<named>{_ADDRESS})>")
+
+
+def one_mailbox(text: object) -> str | None:
+    """Return the address if `text` is exactly one mailbox, its name quoted where it must be."""
     if not isinstance(text, str) or any(char in text for char in "\r\n\0"):
         return None
-    found = getaddresses([text])
-    if len(found) != 1 or found[0][1].count("@") != 1:
-        return None
-    return found[0]
+    found = _MAILBOX.fullmatch(text)
+    return found and (found["bare"] or found["named"])

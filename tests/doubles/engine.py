@@ -35,6 +35,7 @@ class Double:
         self.ledger = Ledger()
         self.script = Script(seed)
         self.calls: deque[Call] = deque(maxlen=KEPT_CALLS)
+        self.arrived = asyncio.Event()  # set whenever a request was read
         self.took = asyncio.Event()  # set whenever a mail was taken; a test clears and awaits it
         self.port = port
         self._keepalive = keepalive
@@ -91,6 +92,7 @@ class Double:
             return _hang_up(request)
         call = Call(request.method, request.path_qs, request.headers, await request.read())
         self.calls.append(call)
+        self.arrived.set()
         try:
             return await self._answer(request, call, fault)
         except RefusalError as refusal:

@@ -91,7 +91,7 @@ def _addressed(mail: Mapping[str, Any]) -> str:
         raise _error(300, "From and To are one mailbox each")
     if "ReplyTo" in mail and one_mailbox(mail["ReplyTo"]) is None:
         raise _error(300, "ReplyTo")
-    return recipient[1]
+    return recipient
 
 
 def _content(mail: Mapping[str, Any]) -> None:

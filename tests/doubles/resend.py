@@ -99,7 +99,7 @@ def _addressed(mail: Mapping[str, Any]) -> str:
     recipient = one_mailbox(to[0])
     if recipient is None or ("reply_to" in mail and one_mailbox(mail["reply_to"]) is None):
         raise _error(422, "validation_error")
-    return recipient[1]
+    return recipient
 
 
 def _tags(mail: Mapping[str, Any]) -> dict[str, str]:

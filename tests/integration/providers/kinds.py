@@ -31,6 +31,7 @@ class AnyDouble(Protocol):
 
     ledger: Ledger
     script: Script
+    arrived: asyncio.Event  # set whenever a request was read
     took: asyncio.Event  # set whenever a mail was taken
 
     @property
