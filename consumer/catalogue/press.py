@@ -24,7 +24,6 @@ AUTO_SUBMITTED: Final = ("Auto-Submitted", "auto-generated")  # RFC 3834: robots
 
 _SPACES = re.compile(r"[ \t\r\n]+")
 _BLANK_LINES = re.compile(r"\n{3,}")
-_TRAILING = re.compile(r"[ \t]+(?=\n)")
 
 
 class _NotAMail(ValueError):  # noqa: N818 - how one rendering ends, inside this file
@@ -123,8 +122,8 @@ def _subject(rendered: str) -> str:
 
 
 def _text(rendered: str) -> str:
-    lines = _TRAILING.sub("", rendered.replace("\r\n", "\n").replace("\r", "\n"))
-    text = _BLANK_LINES.sub("\n\n", lines).strip("\n")
+    lines = rendered.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    text = _BLANK_LINES.sub("\n\n", "\n".join(line.rstrip(" \t") for line in lines)).strip("\n")
     if not text.strip():
         raise _NotAMail("the text part is empty")
     return text + "\n"
