@@ -35,6 +35,8 @@ UPSERT = """
 
 # Settled with its row: every letter of the key, and every one of the row's own record. Not those of
 # other records whose content was refused under this key: that mail was never made.
+# `|| ''` keeps the planner from starting at the index on status: planned while the table was empty,
+# every outcome would walk through all open letters for ever after.
 SETTLE = """
     UPDATE dead_letter d SET status = 'settled', next_check_at = NULL
       FROM (SELECT l.id FROM {settled} s JOIN dead_letter l ON l.idempotency_key = s.idempotency_key
@@ -44,7 +46,7 @@ SETTLE = """
                AND l."partition" = s."partition" AND l.topic = s.topic
                AND l.record_timestamp = s.record_timestamp
                AND (l.event_type = s.event_type OR l.event_type IS NULL)) AS x
-     WHERE d.id = x.id AND d.status IN ('open', 'parked')
+     WHERE d.id = x.id AND d.status || '' IN ('open', 'parked')
 """
 
 

@@ -18,7 +18,6 @@ from consumer.model import (
     MarkWaiting,
     Reason,
     Recorded,
-    Status,
     Transition,
     elapsed,
 )
@@ -243,18 +242,17 @@ async def test_killed_under_load_and_back(
         await migrate(dsn, environment="test")
         guard = await Guard.open(dsn, owner="w", lease=30.0, retention=86400.0, environment="test")
         down = noticed(guard, monkeypatch)
-        kinds: list[Status] = []
+        first = asyncio.Event()
 
         async def fly(n: int) -> None:
             item = claim(f"killed-{n}")
             lease = granted(await guard.claim(item)).lease
             proof = MarkSent("file", f"id-{n}")
             assert isinstance(await guard.record(lease, proof, item.mail, item.record), Recorded)
-            kinds.append(Status.SENT)
+            first.set()
 
         flights = [asyncio.create_task(fly(n)) for n in range(1500)]
-        while not kinds:
-            await asyncio.sleep(0)
+        await first.wait()
         await asyncio.to_thread(server.kill)
         await asyncio.wait_for(down.wait(), 10)
         await asyncio.to_thread(server.start)

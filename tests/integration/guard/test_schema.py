@@ -53,9 +53,9 @@ async def test_a_step_that_fails_leaves_nothing(postgres: Postgres) -> None:
 
 
 async def test_another_environment_is_refused(database: str) -> None:
-    with pytest.raises(WrongEnvironment, match="'test'.*'production'"):
+    with pytest.raises(WrongEnvironment, match=r"'test'.*'production'"):
         await migrate(database, environment="production")
-    with pytest.raises(WrongEnvironment, match="'test'.*'production'"):
+    with pytest.raises(WrongEnvironment, match=r"'test'.*'production'"):
         await check(database, environment="production")
 
 
