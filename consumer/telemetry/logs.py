@@ -131,7 +131,7 @@ def _configure_structlog(level: int) -> None:
             _render,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=_Logger,
+        logger_factory=lambda *_names: _Logger(),
         cache_logger_on_first_use=True,
     )
 
