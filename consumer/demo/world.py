@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from consumer import guard
+from consumer.demo.files import declare, toml
 from consumer.demo.kafka import EmbeddedKafka
 from consumer.demo.processes import Processes
 from consumer.demo.traffic import PREVIEWS
@@ -103,37 +103,25 @@ def _catalogue(schemas: Path, copy: Path) -> Path:
     for kind in ("order.receipt", "password.reset"):
         preview = copy / f"preview.{kind}"
         shutil.copytree(copy / kind, preview)
-        _set(preview / "mail.toml", topic=PREVIEWS, on=kind, providers=["file"])
-        _set(copy / kind / "mail.toml", providers=["postmark"])
+        declare(preview / "mail.toml", topic=PREVIEWS, on=kind, providers=["file"])
+        declare(copy / kind / "mail.toml", providers=["postmark"])
     return copy
-
-
-def _set(declaration: Path, **values: object) -> None:
-    """Set names at the top of a `mail.toml`, in place of what stood there."""
-    text = declaration.read_text()
-    for name, value in values.items():
-        rest = re.sub(rf"^{name} *=.*\n", "", text, count=1, flags=re.MULTILINE)
-        text = f"{name} = {json.dumps(value)}\n{rest}"
-    declaration.write_text(text)
 
 
 def _configuration(
     servers: str, dsn: str, catalogue: Path, mails: Path, provider: Mapping[str, Any]
 ) -> str:
-    sections: dict[str, dict[str, object]] = {
-        "kafka": {"bootstrap_servers": servers, "group_id": GROUP, "start_from": "earliest"},
-        "postgres": {"dsn": dsn},
-        "catalogue": {"path": str(catalogue)},
-        "guard": {"fingerprint_key": "the demo's own, and no secret"},
-        "outcomes": {"topic": OUTCOMES},
-        "senders.shop": {"from": "The Shop <receipts@shop.example>"},
-        "safety": {"environment": ENVIRONMENT, "allow": ["@example.com"]},
-        "admin": {"port": 0},
-        "providers.postmark": {**provider, "timeout": "5s"},
-        "providers.file": {"type": "file", "path": str(mails)},
-    }
-    return "\n".join(_section(name, values) for name, values in sections.items())
-
-
-def _section(name: str, values: Mapping[str, object]) -> str:
-    return "\n".join([f"[{name}]", *(f"{key} = {json.dumps(v)}" for key, v in values.items()), ""])
+    return toml(
+        {
+            "kafka": {"bootstrap_servers": servers, "group_id": GROUP, "start_from": "earliest"},
+            "postgres": {"dsn": dsn},
+            "catalogue": {"path": str(catalogue)},
+            "guard": {"fingerprint_key": "the demo's own, and no secret"},
+            "outcomes": {"topic": OUTCOMES},
+            "senders.shop": {"from": "The Shop <receipts@shop.example>"},
+            "safety": {"environment": ENVIRONMENT, "allow": ["@example.com"]},
+            "admin": {"port": 0},
+            "providers.postmark": {**provider, "timeout": "5s"},
+            "providers.file": {"type": "file", "path": str(mails)},
+        }
+    )

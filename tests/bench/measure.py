@@ -63,8 +63,8 @@ class Waits:
         return {f"p{p}": round(cuts[p - 1] * 1000, 1) for p in (50, 90, 99)}
 
 
-def resident_mb() -> float:
-    """Resident memory of this process, in megabytes (Linux)."""
-    status = Path("/proc/self/status").read_text()
+def resident_mb(process: int | str = "self") -> float:
+    """Resident memory of a process, in megabytes (Linux)."""
+    status = Path(f"/proc/{process}/status").read_text()
     line = next(line for line in status.splitlines() if line.startswith("VmRSS:"))
     return int(line.split()[1]) / 1024

@@ -58,18 +58,15 @@ class Report:
     settings: list[Setting]
     per_mail: dict[str, Spread]  # SQL round trips, WAL bytes
     steady: Mapping[str, object]  # append to provider at a steady rate
-    resident_mb: float
-    kafka: str
-    postgres: str
+    postgres: str  # version of the server
 
     def as_json(self) -> dict[str, object]:
         return {
             "machine": machine(),
-            "versions": versions() | {"kafka": self.kafka, "postgres": self.postgres},
+            "versions": versions() | {"postgres": self.postgres},
             "throughput": [setting.as_json() for setting in self.settings],
             "per_mail": {name: asdict(spread) for name, spread in self.per_mail.items()},
             "steady": dict(self.steady),
-            "resident_mb": round(self.resident_mb, 1),
         }
 
     def write(self, path: Path = RESULTS) -> None:
@@ -131,5 +128,4 @@ def _single(report: Report) -> Table:
         table.add_row(name.replace("_", " ") + " per mail", str(spread))
     for name, value in report.steady.items():
         table.add_row(f"steady: {name.replace('_', ' ')}", str(value))
-    table.add_row("resident memory", f"{report.resident_mb:.0f} MB")
     return table

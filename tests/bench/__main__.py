@@ -1,0 +1,135 @@
+"""`make bench`: a table and results.json. `--profile`: where the time of one email goes."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from pydantic import SecretStr
+from rich.console import Console
+
+from consumer import providers
+from consumer.model import Prepared
+from consumer.providers import PostmarkOptions, Provider
+from consumer.telemetry import configure_logging
+from tests.bench import control, loops, mails
+from tests.bench.guarded import Bench, Guarded, guarded
+from tests.bench.measure import Cost, Spread
+from tests.bench.report import Report, Setting
+from tests.bench.sampling import sampling
+from tests.bench.steady import steady
+from tests.parts.kafka import start_kafka
+from tests.parts.postgres import start_postgres
+
+STEADY_LATENCY = 0.02  # seconds
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--mails", type=int, default=4000, help="of one repetition")
+    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--concurrency", type=int, default=128)
+    parser.add_argument("--latencies", type=int, nargs="+", default=[0, 20, 50], metavar="MS")
+    parser.add_argument("--rate", type=int, default=500, help="mails a second, steadily")
+    parser.add_argument("--seconds", type=int, default=20, help="of the steady rate")
+    return parser.parse_args()
+
+
+@contextmanager
+def started(concurrency: int) -> Iterator[Bench]:
+    """Start the parts. Postgres writes to disk for every commit, as in earnest."""
+    with start_kafka() as kafka, start_postgres() as postgres, control.double() as double:
+        if not kafka.real:
+            raise SystemExit(f"the benchmark needs Apache Kafka: {kafka.why_not_real}")
+        yield Bench(kafka, postgres, double, concurrency)
+
+
+async def measure(bench: Bench, given: argparse.Namespace, console: Console) -> Report:
+    settings: list[Setting] = []
+    runs: list[Guarded] = []
+    for latency in given.latencies:
+        setting = Setting(latency, bench.concurrency)
+        settings.append(setting)
+        for repetition in range(given.repetitions):
+            console.print(f"{latency} ms, repetition {repetition + 1} of {given.repetitions}")
+            runs.append(await repeat(bench, setting, given.mails))
+    told = await steady(bench, given.rate, given.seconds, STEADY_LATENCY)
+    return Report(
+        settings,
+        {
+            "sql_round_trips": Spread.of([run.statements for run in runs]),
+            "wal_bytes": Spread.of([run.wal_bytes for run in runs]),
+        },
+        told.as_json(),
+        await _version(bench),
+    )
+
+
+async def repeat(bench: Bench, setting: Setting, count: int) -> Guarded:
+    """Run each loop once, in an order drawn anew: no neighbour always slows the same one."""
+    order = random.sample(["bare", "unguarded", "guarded"], 3)  # no secret hangs on it
+    run: Guarded | None = None
+    for loop in order:
+        control.restart(bench.double, setting.latency_ms / 1000)
+        if loop == "guarded":
+            run = await guarded(bench, count)
+            assert control.accepted(bench.double) == (count, count), "exactly once each"
+            setting.add(loop, run.cost)
+        else:
+            setting.add(loop, await _without_guard(bench, loop, count))
+    assert run is not None
+    return run
+
+
+async def _without_guard(bench: Bench, loop: str, count: int) -> Cost:
+    catalogue, records = mails.catalogue(), mails.records(count)
+    if loop == "unguarded":
+        return await loops.unguarded(records, catalogue, _provider(bench), bench.concurrency)
+    prepared = _provider(bench).prepare(loops.rendered(records[0], catalogue))
+    assert isinstance(prepared, Prepared)
+    return await loops.bare(prepared, count, bench.concurrency)
+
+
+def _provider(bench: Bench) -> Provider:
+    return providers.build(
+        mails.PROVIDER,
+        PostmarkOptions(token=SecretStr("t"), base_url=bench.double, concurrency=bench.concurrency),
+    )
+
+
+async def _version(bench: Bench) -> str:
+    (row,) = await bench.postgres.execute(bench.postgres.dsn, "SHOW server_version")
+    return str(row["server_version"])
+
+
+async def profile(bench: Bench, count: int, console: Console) -> None:
+    """Share out the CPU of one guarded run among the stages of a mail."""
+    control.restart(bench.double, 0)
+    with sampling() as samples:
+        run = await guarded(bench, count, samples.restart)
+    console.print(f"{run.cost.rate:,.0f} mails/s, {run.cost.cpu_us:.0f} us of CPU each, of which")
+    for stage, us in samples.shared_out(run.cost).items():
+        console.print(f"{us:8.1f} us  {us / run.cost.cpu_us:4.0%}  {stage}")
+
+
+def main() -> None:
+    given, console = arguments(), Console(highlight=False)
+    with TemporaryFile() as log, started(given.concurrency) as bench:
+        configure_logging(stream=log)  # every attempt writes its line, as in earnest
+        if given.profile:
+            asyncio.run(profile(bench, given.mails, console))
+            return
+        report = asyncio.run(measure(bench, given, console))
+    report.show(console)
+    report.write()
+    console.print(f"Written: {Path(__file__).with_name('results.json').relative_to(Path.cwd())}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""The service itself, from Kafka to a double, in this process: what is measured.
+
+The records lie in their topic before the service starts. The clock starts when the first is in
+hand (joining a group is not what is measured) and stops when the last outcome stands in the guard.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+
+from consumer import guard, settings
+from consumer.demo.files import declare, toml
+from consumer.service import Service
+from tests.bench import mails
+from tests.bench.measure import Cost, costing
+from tests.parts.kafka import Kafka
+from tests.parts.postgres import Postgres
+
+ENVIRONMENT = "production"  # no allow-list: as in earnest
+PARTITIONS = 4
+PATIENCE = 120.0  # seconds
+GLANCE = 0.002  # seconds between two looks at a counter
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """The parts that all repetitions share."""
+
+    kafka: Kafka
+    postgres: Postgres
+    double: str  # base URL
+    concurrency: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One repetition's own topic, database and configuration."""
+
+    topic: str
+    dsn: str
+    config: Path
+
+
+@dataclass(slots=True)
+class Guarded:
+    cost: Cost
+    statements: float = 0.0  # SQL round trips per mail
+    wal_bytes: float = 0.0  # per mail
+
+
+@asynccontextmanager
+async def place(bench: Bench) -> AsyncIterator[Place]:
+    topic = f"orders.{token_hex(4)}"
+    await bench.kafka.create_topic(topic, PARTITIONS)
+    dsn = await bench.postgres.database(_migrated)
+    with tempfile.TemporaryDirectory(prefix="sendonce-bench-") as made:
+        config = Path(made) / "sendonce.toml"
+        config.write_text(_configuration(bench, topic, dsn, _catalogue(Path(made), topic)))
+        yield Place(topic, dsn, config)
+    await bench.postgres.drop(dsn)
+
+
+async def _migrated(dsn: str) -> None:
+    await guard.migrate(dsn, environment=ENVIRONMENT)
+
+
+def _catalogue(directory: Path, topic: str) -> Path:
+    copy = directory / "schemas"
+    for name in ("_layouts", "order.receipt"):
+        shutil.copytree(mails.SCHEMAS / name, copy / name)
+    declare(copy / "order.receipt" / "mail.toml", topic=topic, providers=[mails.PROVIDER])
+    return copy
+
+
+def _configuration(bench: Bench, topic: str, dsn: str, catalogue: Path) -> str:
+    return toml(
+        {
+            "kafka": {
+                "bootstrap_servers": bench.kafka.bootstrap,
+                "group_id": topic,
+                "start_from": "earliest",
+            },
+            "postgres": {"dsn": dsn},
+            "catalogue": {"path": str(catalogue)},
+            "senders.shop": {"from": mails.SENDER},
+            "safety": {"environment": ENVIRONMENT},
+            "admin": {"port": 0},
+            f"providers.{mails.PROVIDER}": {
+                "token": "benchmark",
+                "base_url": bench.double,
+                "concurrency": bench.concurrency,
+            },
+        }
+    )
+
+
+async def publish(bench: Bench, topic: str, count: int) -> None:
+    async with bench.kafka.producer(linger_ms=5) as producer:
+        for number, (key, value) in enumerate(mails.values(0, count)):
+            await producer.send(topic, value, key=key, partition=number % PARTITIONS)
+
+
+async def guarded(bench: Bench, count: int, at_start: Callable[[], None] = lambda: None) -> Guarded:
+    """Run the service over `count` records; `at_start` is called when the clock starts."""
+    async with place(bench) as here:
+        await publish(bench, here.topic, count)
+        before = await _wal(bench, here)
+        service = Service(settings.load(here.config))
+        serving = asyncio.create_task(service.serve())
+        numbers = Numbers(service)
+        try:
+            await _until(lambda: numbers.in_hand > 0, serving)
+            at_start()
+            with costing(count) as cost:
+                await _until(lambda: numbers.ended >= count, serving)
+            statements = numbers.statements / count
+            wal = (await _wal(bench, here) - before) / count
+        finally:
+            service._stop.set()
+            await serving
+    return Guarded(cost, statements, wal)
+
+
+class Numbers:
+    """The service's own counters, read where they stand: a scrape would cost what is measured."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    @property
+    def in_hand(self) -> float:
+        """Read by a scrape: asked only before the clock starts."""
+        registry = self._service._metrics.registry
+        return registry.get_sample_value("sendonce_in_flight_records") or 0.0
+
+    @property
+    def ended(self) -> float:
+        return math.fsum(child._value.get() for child in self._service._metrics._records.values())
+
+    @property
+    def statements(self) -> float:
+        rows = self._service._metrics._batch_rows.values()
+        return math.fsum(bucket.get() for child in rows for bucket in child._buckets)
+
+
+async def _until(true: Callable[[], bool], serving: asyncio.Task[int]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not true():
+            assert not serving.done(), "the service ended by itself"
+            await asyncio.sleep(GLANCE)
+
+
+async def _wal(bench: Bench, here: Place) -> int:
+    sql = "SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS bytes"
+    (row,) = await bench.postgres.execute(here.dsn, sql)
+    return int(row["bytes"])
