@@ -18,12 +18,11 @@ from typing import Annotated
 
 import typer
 
-from consumer import catalogue, settings
-from consumer.catalogue import Catalogue, TopicRule
+from consumer import catalogue, parts, settings
+from consumer.catalogue import Catalogue
 from consumer.cli.app import DEFAULT_CONFIG
 from consumer.events import decode
 from consumer.model import Address
-from consumer.settings import Settings
 
 DEFAULT_CATALOGUE = Path("schemas")
 
@@ -46,7 +45,7 @@ def open_catalogue(config: Path, alone: Path | None) -> Catalogue:
     """
     if alone is not None or not _is_configured(config):
         return _by_itself(alone or DEFAULT_CATALOGUE)
-    return configured(settings.load(config))
+    return parts.open_catalogue(settings.load(config))
 
 
 def catalogue_folder(config: Path, alone: Path | None) -> Path:
@@ -59,23 +58,6 @@ def catalogue_folder(config: Path, alone: Path | None) -> Path:
 def _is_configured(config: Path) -> bool:
     named = config != DEFAULT_CONFIG or config.exists()
     return named or any(re.match(r"SENDONCE_[A-Z]+__", name) for name in os.environ)
-
-
-def configured(found: Settings) -> Catalogue:
-    """Load the catalogue that the configuration names, against its senders and providers."""
-    key = found.guard.fingerprint_key
-    return catalogue.load(
-        found.catalogue.path,
-        senders=found.addresses,
-        providers=list(found.providers),
-        retention=found.guard.retention,
-        fingerprint_key=key.get_secret_value().encode() if key else None,
-        decode=decode,
-        topics={
-            name: TopicRule(frozenset(topic.ignore), topic.only_listed)
-            for name, topic in found.topics.items()
-        },
-    )
 
 
 def _by_itself(path: Path) -> Catalogue:

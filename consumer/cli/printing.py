@@ -30,7 +30,10 @@ def document(facts: object) -> None:
 
 def say(text: str = "", style: str = "") -> None:
     """Print a line, in a style where there is a terminal."""
-    Console(highlight=False, soft_wrap=True).print(Text(printable(text), style=style))
+    if is_terminal():
+        Console(highlight=False, soft_wrap=True).print(Text(printable(text), style=style))
+    else:
+        sys.stdout.write(f"{printable(text)}\n")
 
 
 def pairs(facts: Iterable[tuple[str, object]]) -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from consumer import settings
+from consumer import parts, settings
 from consumer.cli import printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
-from consumer.cli.catalogues import configured
 from consumer.cli.events import Reading, readings, why_not
 from consumer.intake.cluster import Cluster
 from consumer.intake.kafka import Producer
@@ -52,13 +50,13 @@ def publish(
     """  # noqa: D301 - click's mark: keep these lines
     found = settings.load(config)
     headers = tuple(_header(text) for text in header or ())
-    catalogue = configured(found)
+    catalogue = parts.open_catalogue(found)
     events = [
         reading
         for file in files
         for reading in readings(catalogue, file, topic=topic, headers=headers, raw=raw)
     ]
-    asyncio.run(_send(_cluster(found), events, key))
+    asyncio.run(_send(parts.cluster(found.kafka), events, key))
     _tell(events, as_json=as_json)
 
 
@@ -67,26 +65,6 @@ def _header(text: str) -> tuple[str, bytes]:
     if not name or not equals:
         raise Stop(f"--header {text}: write NAME=VALUE", code=2)
     return name, value.encode()
-
-
-def _cluster(found: settings.Settings) -> Cluster:
-    kafka = found.kafka
-    password = kafka.sasl_password
-    return Cluster(
-        bootstrap_servers=",".join(kafka.bootstrap_servers),
-        security_protocol=kafka.security_protocol,
-        sasl_mechanism=kafka.sasl_mechanism or "PLAIN",
-        sasl_username=kafka.sasl_username,
-        sasl_password=password.get_secret_value if password else None,
-        ssl_cafile=_text(kafka.ssl_cafile),
-        ssl_certfile=_text(kafka.ssl_certfile),
-        ssl_keyfile=_text(kafka.ssl_keyfile),
-        aws_region=kafka.sasl_region,
-    )
-
-
-def _text(path: Path | None) -> str | None:
-    return None if path is None else str(path)
 
 
 async def _send(cluster: Cluster, events: Sequence[Reading], key: str | None) -> None:

@@ -95,9 +95,8 @@ def _tell(story: Story, *, reveal: bool) -> None:
         ]
     )
     for letter in story.letters:
-        printing.say(
-            f"  dead letter {letter.id}: {letter.reason}, {letter.status}: {letter.detail}"
-        )
+        told = f"{letter.status}: {letter.reason}: {letter.detail}"
+        printing.say(f"  dead letter {letter.id}, {told}")
 
 
 def _recipient(story: Story, *, reveal: bool) -> str:

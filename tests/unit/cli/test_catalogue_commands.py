@@ -1,0 +1,113 @@
+"""Laws of check, key and render: they say what the service would do, and touch nothing else."""
+
+from __future__ import annotations
+
+import email
+import email.policy
+import json
+from pathlib import Path
+
+import pytest
+
+from consumer.keys import send_key
+from tests.unit.cli.conftest import EVENT, KEY_MATERIAL, Sendonce
+
+KEY = send_key("order.receipt", "A-1", "ada@example.org")
+
+
+def test_check_needs_nothing_but_a_catalogue(folder: Path, sendonce: Sendonce) -> None:
+    result = sendonce("check")
+    assert result.exit_code == 0, result.output
+    assert "no problems" in result.stdout
+
+
+def test_check_names_every_problem_with_file_and_line(folder: Path, sendonce: Sendonce) -> None:
+    kind = folder / "schemas" / "order.receipt"
+    (kind / "subject.j2").write_text("{{ nobody }}")
+    (kind / "body.txt.j2").write_text("fine\n{{ broken")
+    result = sendonce("check", "--json")
+    assert result.exit_code == 1
+    told = json.loads(result.stdout)
+    assert told["ok"] is False
+    places = {(problem["file"], problem["line"]) for problem in told["problems"]}
+    assert ("schemas/order.receipt/subject.j2", 1) in places
+    assert ("schemas/order.receipt/body.txt.j2", 2) in places
+    assert "schemas/order.receipt/subject.j2:1: " in sendonce("check").stdout
+
+
+def test_check_runs_every_example(folder: Path, sendonce: Sendonce) -> None:
+    (folder / "schemas/order.receipt/examples/broken.json").write_text('{"type": "order.receipt"}')
+    result = sendonce("check")
+    assert result.exit_code == 1
+    assert "examples/broken.json" in result.stdout
+
+
+def test_check_holds_a_catalogue_against_the_configuration(
+    configured: Path, sendonce: Sendonce
+) -> None:
+    assert sendonce("check").exit_code == 0
+    config = configured / "sendonce.toml"
+    config.write_text(config.read_text().replace("[senders.shop]", "[senders.other]"))
+    result = sendonce("check")
+    assert result.exit_code == 1
+    assert "[senders.shop]" in result.stdout
+    assert sendonce("check", "--catalogue", "schemas").exit_code == 0
+
+
+def test_settings_in_the_environment_alone_are_a_configuration(
+    folder: Path, sendonce: Sendonce, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SENDONCE_KAFKA__START_FROM", "earliest")
+    result = sendonce("check")
+    assert result.exit_code == 2
+    assert "kafka.bootstrap_servers" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "named", ["order.receipt", "order.receipt/paid", "schemas/order.receipt/examples/paid.json"]
+)
+def test_key_tells_key_and_material(folder: Path, sendonce: Sendonce, named: str) -> None:
+    result = sendonce("key", named, "--json")
+    assert result.exit_code == 0
+    [fact] = json.loads(result.stdout)
+    assert fact["idempotency_key"] == KEY
+    assert fact["material"] == KEY_MATERIAL
+    assert KEY in sendonce("key", named).stdout
+
+
+def test_key_reads_many_events_and_fails_for_one_that_makes_no_mail(
+    folder: Path, sendonce: Sendonce
+) -> None:
+    (folder / "events.jsonl").write_text(f'{EVENT}\n{{"type": "order.receipt"}}\n')
+    result = sendonce("key", "events.jsonl", "--json")
+    assert result.exit_code == 1
+    good, bad = json.loads(result.stdout)
+    assert (good["place"], good["idempotency_key"]) == ("events.jsonl:1", KEY)
+    assert bad["place"] == "events.jsonl:2"
+    assert "dead letter invalid" in bad["problem"]
+
+
+def test_an_event_that_nobody_listens_to_asks_for_a_topic(folder: Path, sendonce: Sendonce) -> None:
+    (folder / "event.json").write_text('{"type": "order.viewed"}')
+    result = sendonce("key", "event.json")
+    assert result.exit_code == 2
+    assert "--topic: orders" in result.stderr
+    assert "unknown_type" in sendonce("key", "event.json", "--topic", "orders").stdout
+
+
+def test_render_writes_a_mail_and_a_page(folder: Path, sendonce: Sendonce) -> None:
+    result = sendonce("render", "order.receipt", "--out", "mails", "--json")
+    assert result.exit_code == 0, result.output
+    [fact] = json.loads(result.stdout)
+    mail = email.message_from_bytes(Path(fact["eml"]).read_bytes(), policy=email.policy.default)
+    assert (mail["To"], mail["Subject"]) == ("ada@example.org", "Your order A-1")
+    assert "<p>Thank you for order A-1.</p>" in Path(fact["html"]).read_text()
+    assert "Thank you for order A-1." in sendonce("render", "order.receipt").stdout
+
+
+def test_render_tells_why_no_mail_comes_of_an_event(folder: Path, sendonce: Sendonce) -> None:
+    (folder / "event.json").write_text('{"type": "order.receipt"}')
+    result = sendonce("render", "event.json")
+    assert result.exit_code == 1
+    assert "dead letter invalid" in result.stdout
+    assert not (folder / "out").exists()

@@ -1,0 +1,147 @@
+"""Laws of show and dead-letters: the whole story, masked where it is a person's data."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from consumer.guard import DeadLetter, LetterStatus, Query, Story
+from consumer.model import Coordinates, Reason, Record, Row, Status
+from tests.unit.cli.conftest import Sendonce
+
+AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+KEY = "0f" * 24
+PLACE = Coordinates("orders", 3, 42, 1_772_000_000_000)
+VALUE = b'{"email": "ada@example.org"}\x00\xff\x1b[31m'
+RECORD = Record("orders", 3, 42, PLACE.timestamp, b"k", VALUE, (("trace", b"\xff"), ("none", None)))
+LETTER = DeadLetter(
+    7, KEY, "order.receipt", Reason.CONFLICT, "other\x1b[2J content", LetterStatus.OPEN, PLACE,
+    2, AT, AT, None, RECORD,
+)  # fmt: skip
+ROW = Row(
+    KEY, "order.receipt", Status.SENT, "f1", "c1", "postmark", "a1", 1, 0, 2, "o1", "t1",
+    lease_live=False, in_doubt=False, coordinates=PLACE, provider_message_id="pm-1", sent_at=AT,
+    body_hash=b"\x01",
+)  # fmt: skip
+STORY = Story(ROW, "ada@example.org", AT, None, None, None, None, False, (LETTER,))  # noqa: FBT003 - as the guard builds it
+
+
+class Answers:
+    """What the guard would say. An answer without the record comes from a list."""
+
+    def __init__(self) -> None:
+        self.queries: list[Query] = []
+
+    async def show(self, key: str) -> Story | None:
+        return STORY if key == KEY else None
+
+    async def dead_letter(self, letter_id: int) -> DeadLetter | None:
+        return LETTER if letter_id == LETTER.id else None
+
+    async def dead_letters(self, query: Query) -> list[DeadLetter]:
+        self.queries.append(query)
+        return [replace(LETTER, record=None)]
+
+
+@pytest.fixture
+def answers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Answers:
+    guard = Answers()
+
+    def ask(_config: Path, question: Callable[[Answers], Awaitable[object]]) -> object:
+        coroutine = question(guard).__await__()
+        with pytest.raises(StopIteration) as end:
+            next(coroutine)
+        return end.value.value
+
+    for module in ("show", "dead_letters"):
+        monkeypatch.setattr(f"consumer.cli.{module}.ask", ask)
+    return guard
+
+
+def test_show_tells_the_story_and_masks_the_address(answers: Answers, sendonce: Sendonce) -> None:
+    shown = sendonce("show", KEY).stdout
+    assert "order.receipt: sent (a provider accepted it)" in shown
+    assert "orders/3@42" in shown
+    assert "pm-1" in shown
+    assert "dead letter 7, open: conflict" in shown
+    assert "a***@example.org" in shown
+    assert "ada@" not in shown
+    assert "ada@example.org" in sendonce("show", KEY, "--reveal").stdout
+
+
+def test_show_json_is_one_document(answers: Answers, sendonce: Sendonce) -> None:
+    told = json.loads(sendonce("show", KEY, "--json").stdout)
+    assert told["idempotency_key"] == KEY
+    assert told["recipient"] == "a***@example.org"
+    assert (told["status"], told["provider_message_id"]) == ("sent", "pm-1")
+    assert told["source"] == {
+        "topic": "orders", "partition": 3, "offset": 42, "timestamp": PLACE.timestamp
+    }  # fmt: skip
+    assert told["dead_letters"][0]["id"] == 7
+
+
+def test_a_key_that_the_guard_does_not_know_ends_with_1(
+    answers: Answers, sendonce: Sendonce
+) -> None:
+    result = sendonce("show", "0" * 48)
+    assert result.exit_code == 1
+    assert "no row" in result.stderr
+
+
+def test_list_shows_what_is_not_closed_in_plain_columns(
+    answers: Answers, sendonce: Sendonce
+) -> None:
+    lines = sendonce("dead-letters", "list").stdout.splitlines()
+    assert len(lines) == 2
+    assert lines[1].split("\t")[:5] == ["7", "open", "conflict", "order.receipt", "orders/3@42"]
+    assert "\x1b" not in lines[1]
+    assert answers.queries == [Query([LetterStatus.OPEN, LetterStatus.PARKED], limit=100)]
+
+
+def test_list_hands_its_filters_to_the_guard(answers: Answers, sendonce: Sendonce) -> None:
+    sendonce(
+        "dead-letters", "list", "--reason", "conflict", "--reason", "invalid", "--status",
+        "settled", "--type", "order.receipt", "--topic", "orders", "--before", "9", "--limit", "5",
+    )  # fmt: skip
+    assert answers.queries == [
+        Query(
+            [LetterStatus.SETTLED],
+            [Reason.CONFLICT, Reason.INVALID],
+            "order.receipt",
+            "orders",
+            before=9,
+            limit=5,
+        )
+    ]
+
+
+def test_list_json_has_every_member_of_the_contract(answers: Answers, sendonce: Sendonce) -> None:
+    """The record's bytes are there, byte for byte, in Base64."""
+    [told] = json.loads(sendonce("dead-letters", "list", "--json").stdout)
+    assert set(told) == {
+        "id", "idempotency_key", "event_type", "reason", "detail", "status", "topic", "partition",
+        "offset", "record_timestamp", "record_key", "record_value", "record_headers", "failures",
+        "first_failed_at", "last_failed_at", "next_check_at",
+    }  # fmt: skip
+    assert b64decode(told["record_value"]) == VALUE
+    assert told["record_headers"] == [["trace", "/w=="], ["none", None]]
+
+
+def test_show_letter_keeps_the_value_back_until_it_is_asked_for(
+    answers: Answers, sendonce: Sendonce
+) -> None:
+    shown = sendonce("dead-letters", "show", "7")
+    assert "Dead letter 7: conflict, open" in shown.stdout
+    assert f"{len(VALUE)} bytes" in shown.stdout
+    assert "ada@" not in shown.stdout
+    assert sendonce("dead-letters", "show", "7", "--raw").stdout_bytes == VALUE
+
+
+def test_a_letter_that_is_not_there_ends_with_1(answers: Answers, sendonce: Sendonce) -> None:
+    assert sendonce("dead-letters", "show", "8").exit_code == 1

@@ -1,0 +1,80 @@
+"""Laws of publish: the file's own bytes, on the type's own topic, and a word on what to expect."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from consumer.intake.cluster import Cluster, KafkaUnreachableError
+from consumer.keys import send_key
+from tests.unit.cli.conftest import EVENT, Sendonce
+
+Sent = tuple[str, bytes | None, bytes | None, list[tuple[str, bytes]]]
+
+
+class Broker:
+    """Takes what is sent, or says no."""
+
+    sent: list[Sent]
+    error: Exception | None
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+
+    async def open(self) -> None:
+        if isinstance(self.error, KafkaUnreachableError):
+            raise self.error
+
+    async def send(self, *record: object) -> None:
+        if self.error is not None:
+            raise self.error
+        self.sent.append(record)  # type: ignore[arg-type]  # what the command hands over
+
+    async def close(self, *, timeout: float) -> None:  # noqa: ASYNC109 - as the real one
+        assert timeout > 0
+
+
+@pytest.fixture
+def broker(configured: Path, monkeypatch: pytest.MonkeyPatch) -> type[Broker]:
+    Broker.sent, Broker.error = [], None
+    monkeypatch.setattr("consumer.cli.publish.Producer", Broker)
+    return Broker
+
+
+def test_an_event_goes_to_its_types_topic_byte_for_byte(
+    broker: type[Broker], sendonce: Sendonce
+) -> None:
+    result = sendonce("publish", "order.receipt", "--header", "traceparent=00-1", "--json")
+    assert result.exit_code == 0, result.output
+    assert broker.sent == [("orders", b"A-1", EVENT.encode(), [("traceparent", b"00-1")])]
+    [told] = json.loads(result.stdout)
+    assert told["idempotency_key"] == send_key("order.receipt", "A-1", "ada@example.org")
+    assert told["expect"] == "order.receipt"
+
+
+def test_raw_publishes_what_nobody_can_read(broker: type[Broker], sendonce: Sendonce) -> None:
+    Path("broken.bin").write_bytes(b"\xff{")
+    result = sendonce("publish", "broken.bin", "--raw", "--topic", "orders", "--key", "k")
+    assert result.exit_code == 0
+    assert broker.sent == [("orders", b"k", b"\xff{", [])]
+    assert "dead letter malformed" in result.stdout
+    assert sendonce("publish", "broken.bin", "--raw").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "error", [KafkaUnreachableError("no broker answers"), RuntimeError("topic is not there")]
+)
+def test_a_broker_that_says_no_ends_with_1(
+    broker: type[Broker], sendonce: Sendonce, error: Exception
+) -> None:
+    broker.error = error
+    result = sendonce("publish", "order.receipt")
+    assert result.exit_code == 1
+    assert str(error) in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_a_header_without_a_value_is_wrong_usage(broker: type[Broker], sendonce: Sendonce) -> None:
+    assert sendonce("publish", "order.receipt", "--header", "nonsense").exit_code == 2
