@@ -93,5 +93,5 @@ def _safety(safety: Safety) -> Iterator[Contradiction]:
     if safety.production and safety.redirect_to is not None:
         yield (
             ("safety", "redirect_to"),
-            "must not stand in production: every mail would go there; remove it",
+            "must not stand in production: every mail would go there",
         )

@@ -73,7 +73,7 @@ def _text(found: dict[str, Any], place: Place, known: Sequence[str]) -> str:
         case "string_too_short" | "too_short":
             return "is empty"
         case _:
-            return str(found["msg"]).replace("Input should be", "must be")
+            return str(found["msg"]).replace("Input should be", "must be").replace("tuple", "list")
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:

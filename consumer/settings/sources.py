@@ -30,8 +30,8 @@ class Sources:
                 return variable
         if any(_at(self.written, part) is not None for part in (place, place[:-1]) if part):
             return self.file
-        inside = (name for at, name in self.origins.items() if at[: len(place)] == place)
-        return next(inside, "")
+        near = (name for at, name in self.origins.items() if at[: len(place)] == place)
+        return next(near, "")
 
     def section(self, *place: str) -> Any:
         """Return what stands there; None where nothing does."""
