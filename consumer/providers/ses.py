@@ -1,0 +1,165 @@
+"""Amazon SES, API version 2: https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html.
+
+SES has no idempotency key and cannot be asked for a mail by anything of ours: what became of a mail
+is learnt from its events, where the tag `sendonce_key` comes back. The header
+`x-ses-idempotency-key` is for people who read the mail's source; SES does not act on it. It makes
+its own Message-ID, and refuses a second one.
+
+Open and click tracking belong to the configuration set, not to a mail: choose one without them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final, Literal, Self
+
+import orjson
+from pydantic import SecretStr, model_validator
+
+from consumer.model import Address, Answer, Blocked, Message, Prepared, Rejected
+from consumer.providers import mime
+from consumer.providers.aws import AwsCredentials
+from consumer.providers.base import KEY_FIELD, prepared
+from consumer.providers.fields import mailbox, refuse
+from consumer.providers.options import Options
+from consumer.providers.ses_answers import read
+from consumer.providers.sigv4 import Keys, Scope, sign
+
+# The service's own model: botocore/data/sesv2/2019-09-27, shapes MessageHeader and MessageTag
+HEADERS_LIMIT: Final = 15
+HEADER_VALUE: Final = re.compile(r"[ -~]{1,995}")
+HEADER_LIMIT: Final = 996  # characters, of name and value together
+_NOT_IN_TAGS: Final = re.compile(r"[^A-Za-z0-9_-]")
+_TAG_LIMIT: Final = 256  # characters
+KEY_HEADER: Final = "x-ses-idempotency-key"
+PATH: Final = "/v2/email/outbound-emails"
+CONTENT: Final = {"Content-Type": "application/json"}
+
+
+class SesOptions(Options):
+    """[providers.X] with type = "ses".
+
+    Without `access_key_id` and `secret_access_key` (both or none) the usual AWS chain is asked,
+    for `profile` if there is one. `account`: whatever tells this account from another one that is
+    or was used under the same name; default: the region.
+    """
+
+    type: Literal["ses"] = "ses"
+    region: str
+    base_url: str | None = None
+    configuration_set: str | None = None  # for mail types that name none
+    profile: str | None = None
+    access_key_id: str | None = None
+    secret_access_key: SecretStr | None = None
+    session_token: SecretStr | None = None
+
+    @model_validator(mode="after")
+    def a_key_has_two_halves(self) -> Self:
+        if (self.access_key_id is None) != (self.secret_access_key is None):
+            raise ValueError("access_key_id and secret_access_key go together")
+        return self
+
+
+class Ses:
+    window = 0.0  # no idempotency key
+    search = None  # nothing finds a mail by our key
+
+    def __init__(self, options: SesOptions) -> None:
+        self.account = f"ses:{options.account or options.region}"
+        self._url = (options.base_url or _endpoint(options.region)).rstrip("/") + PATH
+        self._configuration_set = options.configuration_set
+        self._scope = Scope(options.region, "ses")
+        self._credentials = AwsCredentials(_given(options), options.profile)
+
+    def request(self, message: Message) -> Prepared | Rejected:
+        refused = refuse(message, utf8_local=False) or _over_limits(message)
+        if refused is not None:
+            return refused
+        body = _body(message, self._configuration_set)
+        return prepared(message, self._url, orjson.dumps(body), CONTENT)
+
+    async def sign(self, prepared: Prepared) -> Mapping[str, str] | Blocked:
+        keys = await self._credentials.keys()
+        if isinstance(keys, Blocked):
+            return keys
+        now = datetime.now(UTC)
+        return sign(keys, self._scope, prepared.url, prepared.headers, prepared.body, now)
+
+    def read(self, status: int, headers: Mapping[str, str], body: bytes) -> Answer:
+        return read(status, headers, body)
+
+
+def _endpoint(region: str) -> str:
+    suffix = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
+    return f"https://email.{region}.{suffix}"
+
+
+def _given(options: SesOptions) -> Keys | None:
+    if options.access_key_id is None or options.secret_access_key is None:
+        return None
+    token = options.session_token
+    secret = options.secret_access_key.get_secret_value()
+    return Keys(options.access_key_id, secret, token.get_secret_value() if token else None)
+
+
+# ── The request
+
+
+def _body(message: Message, configuration_set: str | None) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "FromEmailAddress": _mailbox(message.sender),
+        "Destination": {"ToAddresses": [_mailbox(message.to)]},
+        "Content": {
+            "Simple": {
+                "Subject": _utf8(message.subject),
+                "Body": {"Text": _utf8(message.text), "Html": _utf8(message.html)},
+                "Headers": [{"Name": name, "Value": value} for name, value in _headers(message)],
+            }
+        },
+        "EmailTags": [{"Name": name, "Value": value} for name, value in _tags(message)],
+    }
+    if message.reply_to is not None:
+        body["ReplyToAddresses"] = [_mailbox(message.reply_to)]
+    chosen = message.options.get("configuration_set", configuration_set)
+    if chosen:
+        body["ConfigurationSetName"] = chosen
+    return body
+
+
+def _utf8(text: str) -> dict[str, str]:
+    return {"Data": text, "Charset": "UTF-8"}
+
+
+def _mailbox(address: Address) -> str:
+    """Addresses are ASCII to SES; a name is written as RFC 2047 words where it is not."""
+    if address.name.isascii() and "=?" not in address.name:
+        return mailbox(address)
+    return f"{_ascii('From', address.name)} <{address.email}>"
+
+
+def _ascii(name: str, text: str) -> str:
+    return mime.unstructured(name, text).replace("\r\n", "")
+
+
+def _headers(message: Message) -> list[tuple[str, str]]:
+    ours = [(KEY_HEADER, message.key)]
+    return ours + [(n, v if v.isascii() else _ascii(n, v)) for n, v in message.headers]
+
+
+def _tags(message: Message) -> list[tuple[str, str]]:
+    """SES's tags are pairs, ours are words: a word becomes `tag_1`, `tag_2`, in its alphabet."""
+    words = [_NOT_IN_TAGS.sub("_", tag)[:_TAG_LIMIT] for tag in message.tags]
+    pairs = [(f"tag_{number}", word) for number, word in enumerate(words, 1) if word]
+    return [(KEY_FIELD, message.key), *pairs]
+
+
+def _over_limits(message: Message) -> Rejected | None:
+    headers = _headers(message)
+    if len(headers) > HEADERS_LIMIT:
+        return Rejected(f"{len(headers)} headers, SES takes {HEADERS_LIMIT}")
+    for name, value in headers:
+        if not HEADER_VALUE.fullmatch(value) or len(name) + len(value) > HEADER_LIMIT:
+            return Rejected("a header's value is empty, too long, or not printable")
+    return None
