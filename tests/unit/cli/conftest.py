@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from consumer.cli import app
+from consumer.telemetry import Logs
 
 MAIL = """
 topic = "orders"
@@ -42,6 +45,13 @@ path = "mails"
 """
 
 Sendonce = Callable[..., Result]
+
+
+@pytest.fixture(autouse=True)
+def logging_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command configures the logging of its process, which here is everybody's."""
+    for module in ("consumer.cli.app", "consumer.cli.service"):
+        monkeypatch.setattr(sys.modules[module], "configure_logging", lambda *_: Logs(BytesIO()))
 
 
 @pytest.fixture
