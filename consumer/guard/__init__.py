@@ -4,10 +4,11 @@ Guard           look, claim, next_attempt, record; park, take_due; leases, upkee
 judge           what a found row means for a record (`verdict.py`, pure)
 migrate         the schema and the stamp of its environment (`schema.py`)
 
-guard.py ─▶ batches.py   what arrives while a statement runs forms the next one
+guard.py ─▶ queues.py    the hot statements, each with its connection
+         ─▶ batches.py   what arrives while a statement runs forms the next one
          ─▶ lanes.py     connections, repeats, timeouts
-         ─▶ claims.py    outcomes.py (▶ transitions.py, pure)   parking.py   reading.py
-            upkeep.py    letters.py   rows.py
+         ─▶ claims.py    attempts.py   outcomes.py (▶ transitions.py, pure)   leases.py
+            parking.py   telling.py    reading.py   upkeep.py   letters.py   rows.py
 """
 
 from consumer.guard.errors import (
@@ -22,8 +23,9 @@ from consumer.guard.errors import (
     SetupError,
     WrongEnvironment,
 )
-from consumer.guard.guard import Guard, renew_interval
+from consumer.guard.guard import Guard
 from consumer.guard.lanes import Address
+from consumer.guard.leases import renew_interval
 from consumer.guard.letters import DeadLetter, LetterStatus
 from consumer.guard.parking import Due
 from consumer.guard.reading import Query, Story

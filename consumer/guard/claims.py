@@ -1,4 +1,4 @@
-"""Claims: the insert that decides every race, takeovers by epoch, and further attempts.
+"""Claims: the insert that decides every race, and takeovers by epoch.
 
     INSERT .. ON CONFLICT DO NOTHING        bare: there are two unique indexes, and a conflict on
                                             either must not fail the whole batch
@@ -19,7 +19,7 @@ from typing import Any
 import asyncpg
 
 from consumer.guard.rows import Place, Standing, find, find_key
-from consumer.model import Claim, ClaimResult, Fenced, Found, Granted, Lease, Row, Status
+from consumer.model import Claim, ClaimResult, Found, Granted, Lease, Row, Status, elapsed
 
 INSERT = """
     INSERT INTO sent_message (idempotency_key, event_type, recipient, status, fingerprint,
@@ -64,23 +64,10 @@ TAKE_OVER = """
 
 GIVE_UP_COORDINATES = """
     UPDATE sent_message
-       SET topic = NULL, "partition" = NULL, "offset" = NULL, record_timestamp = NULL
+       SET topic = NULL, "partition" = NULL, "offset" = NULL, record_timestamp = NULL,
+           epoch = epoch + 1
      WHERE "offset" = $1 AND "partition" = $2 AND topic = $3 AND event_type = $4
        AND record_timestamp = $5 AND idempotency_key <> $6 AND status = 'failed'
-"""
-
-NEXT_ATTEMPT = """
-    UPDATE sent_message m
-       SET status = 'sending', attempts = m.attempts + 1,
-           lease_until = now() + $1::interval, attempt_deadline = now() + $1::interval,
-           first_attempt_at = CASE WHEN (m.provider, m.account) <> (u.p, u.a) THEN now()
-                                   ELSE m.first_attempt_at END,
-           provider = u.p, account = u.a, body_hash = u.bh
-      FROM unnest($2::text[], $3::int[], $4::text[], $5::int[], $6::text[], $7::text[], $8::bytea[])
-           AS u(k, ep, tk, n, p, a, bh)
-     WHERE m.idempotency_key = u.k AND m.epoch = u.ep AND m.token = u.tk AND m.attempts = u.n
-       AND m.status = 'waiting'
-    RETURNING m.idempotency_key
 """
 
 
@@ -92,6 +79,10 @@ class Terms:
     lease: float
     started: float
 
+    @classmethod
+    def from_now(cls, owner: str, lease: float) -> Terms:
+        return cls(owner, lease, elapsed())
+
     @property
     def interval(self) -> timedelta:
         return timedelta(seconds=self.lease)
@@ -99,16 +90,6 @@ class Terms:
     @property
     def ends_at(self) -> float:
         return self.started + self.lease
-
-
-@dataclass(frozen=True, slots=True)
-class Next:
-    """A further attempt in the same flight."""
-
-    lease: Lease
-    provider: str
-    account: str
-    body_hash: bytes
 
 
 class LostError(Exception):
@@ -221,34 +202,6 @@ def _what_stands(item: Claim, standing: Standing, terms: Terms) -> ClaimResult |
     return None if by_key is None else Found(by_key)
 
 
-async def next_attempt(
-    connection: Any, items: Sequence[Next], terms: Terms
-) -> list[Lease | Fenced]:
-    """Start a further attempt of each flight: `waiting` -> `sending`, the lease renewed."""
-    ordered = sorted(items, key=lambda item: item.lease.key)
-    columns = _columns(ordered, _next_values)
-    rows = await connection.fetch(NEXT_ATTEMPT, terms.interval, *columns)
-    started = {row["idempotency_key"] for row in rows}
-    return [await _started(connection, item, item.lease.key in started, terms) for item in items]
-
-
-async def _started(connection: Any, item: Next, started: bool, terms: Terms) -> Lease | Fenced:  # noqa: FBT001 - a fact about the item, not a switch
-    lease = item.lease
-    if not started:
-        row = await find_key(connection, lease.key)
-        if row is None or not _started_before(row, lease):
-            return Fenced(row)
-    lease.attempts += 1
-    lease.ends_at = max(lease.ends_at, terms.ends_at)
-    return lease
-
-
-def _started_before(row: Row, lease: Lease) -> bool:
-    """The answer to our own COMMIT was lost: this attempt is counted already."""
-    ours = (row.epoch, row.token) == (lease.epoch, lease.token)
-    return ours and row.status is Status.SENDING and row.attempts == lease.attempts + 1
-
-
 def _takes(item: Claim) -> bool:
     """A row found at the coordinates only, under another key, is not taken over but robbed."""
     return item.takes is not None and item.takes.key == item.mail.key
@@ -296,12 +249,4 @@ def _values(item: Claim) -> tuple[Any, ...]:
         mail.key, mail.type.name, mail.recipient, mail.fingerprint, mail.type.digest,
         item.provider, item.account, item.token, item.body_hash,
         record.topic, record.partition, record.offset, record.timestamp,
-    )  # fmt: skip
-
-
-def _next_values(item: Next) -> tuple[Any, ...]:
-    lease = item.lease
-    return (
-        lease.key, lease.epoch, lease.token, lease.attempts,
-        item.provider, item.account, item.body_hash,
     )  # fmt: skip

@@ -6,24 +6,25 @@ None of that counts as an attempt at a provider.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 import structlog
 
 from consumer import __version__
 from consumer.guard import claims, outcomes, parking, reading, telling, upkeep
-from consumer.guard.batches import Batches, OnBatch
-from consumer.guard.claims import Next, Terms
-from consumer.guard.lanes import PINNED, TIMEOUTS, Address, Lane, Lanes, Weather, is_outage
+from consumer.guard.attempts import Next
+from consumer.guard.batches import OnBatch
+from consumer.guard.claims import Terms
+from consumer.guard.lanes import TIMEOUTS, Address, Lane, Lanes, Weather
+from consumer.guard.leases import Leases
 from consumer.guard.letters import DeadLetter, LetterStatus
 from consumer.guard.outcomes import Ending, OnDouble
 from consumer.guard.parking import Due
+from consumer.guard.queues import Queues
 from consumer.guard.reading import Query, Story
-from consumer.guard.rows import Place, Standing, find
+from consumer.guard.rows import Place
 from consumer.guard.schema import check_schema
 from consumer.model import (
     Bad,
@@ -39,18 +40,12 @@ from consumer.model import (
     RecordResult,
     Row,
     Transition,
-    elapsed,
 )
 
-RENEWALS = 6  # in the life of a lease: two may fail, and a whole attempt still fits in
+POOL_SIZE = 2  # connections for what is not hot: parking, due work, reading
 LIVE_FOR = 15.0  # seconds a worker counts after its last beat
 PRUNE_TIMEOUT = {"lock_timeout": "3s", "statement_timeout": "60s"}
 ALL_ROWS = 1000  # a batch of pruning: short locks, short transactions
-
-
-def renew_interval(lease: float) -> float:
-    """Seconds between renewals of one lease. Settings demand lease > longest attempt + 2 of it."""
-    return lease / RENEWALS
 
 
 def _ignore_batch(kind: str, rows: int, seconds: float) -> None:
@@ -75,24 +70,18 @@ class Guard:
         retention: float,
         on_batch: OnBatch = _ignore_batch,
         on_double: OnDouble = _log_double,
-        spare_connections: int = 2,
+        pool_size: int = POOL_SIZE,
     ) -> None:
+        self._terms = partial(Terms.from_now, owner, lease)
         self._owner = owner
-        self._lease = lease
         self._retention = retention
-        self._on_double = on_double
         self._weather = Weather()
-        self._held: dict[int, Lease] = {}
-        pinned = partial(Lane, address, self._weather, {**TIMEOUTS, **PINNED})
-        self._claiming, self._ending, self._looking, self._renewing = (pinned() for _ in range(4))
-        self._rest = Lanes([Lane(address, self._weather) for _ in range(spare_connections)])
-        self._pruning = Lane(address, self._weather, PRUNE_TIMEOUT)
-        self._looks: Batches[Place, Standing] = Batches("look", self._run_looks, on_batch)
-        self._claims: Batches[Claim, ClaimResult] = Batches("claim", self._run_claims, on_batch)
-        self._nexts: Batches[Next, Lease | Fenced] = Batches("next", self._run_nexts, on_batch)
-        self._endings: Batches[Ending, RecordResult] = Batches(
-            "outcome", self._run_endings, on_batch
+        self._hot = Queues(address, self._weather, self._terms, on_batch, on_double)
+        self._leases = Leases(self._hot.renewals, self._weather, lease)
+        self._rest = Lanes(
+            [Lane(address, self._weather, TIMEOUTS, f"rest {n}") for n in range(pool_size)]
         )
+        self._pruning = Lane(address, self._weather, PRUNE_TIMEOUT, "prune")
 
     @classmethod
     async def open(
@@ -108,6 +97,7 @@ class Guard:
         password: Callable[[], str] | None = None,
         on_batch: OnBatch = _ignore_batch,
         on_double: OnDouble = _log_double,
+        pool_size: int = POOL_SIZE,
     ) -> Guard:
         """Check schema, environment and rights, then return the guard. Durations in seconds.
 
@@ -117,32 +107,35 @@ class Guard:
         await check_schema(address, environment=environment, release=release)
         return cls(
             address, owner=owner, lease=lease, retention=retention,
-            on_batch=on_batch, on_double=on_double,
+            on_batch=on_batch, on_double=on_double, pool_size=pool_size,
         )  # fmt: skip
 
     async def close(self) -> None:
         """End every repeat with `GuardClosed` and drop the connections. Flights end before this."""
         self._weather.closed.set()
-        for lane in (self._claiming, self._ending, self._looking, self._renewing, self._pruning):
-            await lane.close()
+        await self._pruning.close()
         await self._rest.close()
-        for batches in (self._looks, self._claims, self._nexts, self._endings):
-            await batches.drain()
+        await self._hot.close()
 
     @property
     def away_since(self) -> datetime | None:
         """Since when Postgres does not answer; None: it does."""
         return self._weather.down_since
 
+    @property
+    def unreachable_since(self) -> datetime | None:
+        """When Postgres went away; None while it answers."""
+        return self._weather.down_since
+
     # ── The straight line
 
     async def look(self, key: str, mail_type: str, at: Coordinates) -> Row | None:
         """Return the row of this key, else the one of these coordinates (another key), if any."""
-        return (await self._looks.submit(Place(key, mail_type, at))).row
+        return (await self._hot.looks.submit(Place(key, mail_type, at))).row
 
     async def claim(self, claim: Claim) -> ClaimResult:
         """Ask for the right to send. `Granted`: the row is ours, and one attempt is counted."""
-        return await self._claims.submit(claim)
+        return await self._hot.claims.submit(claim)
 
     async def next_attempt(
         self, lease: Lease, provider: str, account: str, body_hash: bytes
@@ -151,7 +144,7 @@ class Guard:
 
         Returns the very `lease`, its end moved and its attempts counted up.
         """
-        return await self._nexts.submit(Next(lease, provider, account, body_hash))
+        return await self._hot.nexts.submit(Next(lease, provider, account, body_hash))
 
     async def record(
         self, lease: Lease, transition: Transition, mail: Mail, record: Record
@@ -160,7 +153,7 @@ class Guard:
 
         `Recorded` also where it was written before and the answer was lost.
         """
-        return await self._endings.submit(Ending(lease, transition, mail, record))
+        return await self._hot.endings.submit(Ending(lease, transition, mail, record))
 
     # ── What is set aside
 
@@ -197,39 +190,18 @@ class Guard:
 
     def hold(self, lease: Lease) -> None:
         """Have this lease renewed until `let_go`: its flight is alive in this process."""
-        self._held[id(lease)] = lease
+        self._leases.hold(lease)
 
     def let_go(self, lease: Lease) -> None:
-        self._held.pop(id(lease), None)
+        self._leases.let_go(lease)
 
     @property
     def leases_held(self) -> int:
-        return len(self._held)
+        return len(self._leases)
 
     async def renew_forever(self) -> None:
-        """Renew what is held, one statement a tick; ends when the guard is closed."""
-        pause = renew_interval(self._lease) / 2
-        while not self._weather.closed.is_set():
-            await self.renew()
-            try:
-                async with asyncio.timeout(pause):
-                    await self._weather.closed.wait()
-            except TimeoutError:
-                continue
-
-    async def renew(self) -> None:
-        """Renew the held leases that are an interval old. Postgres away: they run out."""
-        terms = self._terms()
-        fresh = terms.ends_at - renew_interval(self._lease)
-        old = [lease for lease in self._held.values() if lease.ends_at <= fresh]
-        if not old:
-            return
-        try:
-            await self._renewing.run_once(lambda c: upkeep.renew(c, old, terms))
-        except Exception as error:
-            if not is_outage(error):
-                raise
-            self._weather.failed(error)
+        """Renew what is held; a lease that is not ours any more gets `ends_at = 0.0`."""
+        await self._leases.renew_forever()
 
     # ── Upkeep and reading
 
@@ -257,25 +229,3 @@ class Guard:
 
     async def show(self, key: str) -> Story | None:
         return await self._rest.run(lambda c: reading.show(c, key))
-
-    # ── How batches run
-
-    def _terms(self) -> Terms:
-        return Terms(self._owner, self._lease, elapsed())
-
-    async def _run_looks(self, places: Sequence[Place]) -> list[Standing]:
-        return await self._looking.run(lambda c: find(c, places))
-
-    async def _run_claims(self, items: Sequence[Claim]) -> list[ClaimResult]:
-        terms = self._terms()  # before the first try: a repeat never lengthens what we believe
-        return await self._claiming.run(lambda c: claims.claim(c, items, terms))
-
-    async def _run_nexts(self, items: Sequence[Next]) -> list[Lease | Fenced]:
-        terms = self._terms()
-        return await self._claiming.run(lambda c: claims.next_attempt(c, items, terms))
-
-    async def _run_endings(self, items: Sequence[Ending]) -> list[RecordResult]:
-        return await self._ending.run(lambda c: self._record(c, items))
-
-    async def _record(self, connection: Any, items: Sequence[Ending]) -> list[RecordResult]:
-        return await outcomes.record(connection, items, self._on_double)

@@ -53,21 +53,24 @@ class Address:
 
 @dataclass
 class Weather:
-    """What all lanes know of Postgres: one line of log when it goes, one when it is back."""
+    """What all lanes know of Postgres: one line of log when it goes, one when all are back."""
 
     closed: asyncio.Event = field(default_factory=asyncio.Event)
     down_since: datetime | None = None
+    _down: set[str] = field(default_factory=set)
     _log: Any = field(default_factory=lambda: structlog.get_logger("guard"))
 
-    def failed(self, error: BaseException) -> None:
+    def failed(self, lane: str, error: BaseException) -> None:
+        self._down.add(lane)
         if self.down_since is None:
-            self.down_since = datetime.now(UTC)
+            since = self.down_since = datetime.now(UTC)
             self._log.warning(
-                "postgres unreachable", since=self.down_since.isoformat(), error=name_of(error)
+                "postgres unreachable", since=since.isoformat(), wanted=lane, error=name_of(error)
             )
 
-    def answered(self) -> None:
-        if self.down_since is not None:
+    def answered(self, lane: str) -> None:
+        self._down.discard(lane)
+        if self.down_since is not None and not self._down:
             seconds = (datetime.now(UTC) - self.down_since).total_seconds()
             self._log.info("postgres is back", unreachable_for=round(seconds, 3))
             self.down_since = None
@@ -87,8 +90,9 @@ class Lane:
     """One connection. `settings`: of the session, or of each transaction behind PgBouncer."""
 
     def __init__(
-        self, address: Address, weather: Weather, settings: Mapping[str, str] = TIMEOUTS
+        self, address: Address, weather: Weather, settings: Mapping[str, str], name: str
     ) -> None:
+        self._name = name
         self._address = address
         self._weather = weather
         self._settings = settings
@@ -106,7 +110,7 @@ class Lane:
                     if not is_outage(error):
                         raise
                     self._drop_after(error)
-                    self._weather.failed(error)
+                    self._weather.failed(self._name, error)
                 await self._weather.pause(tries)
                 tries += 1
             raise GuardClosed
@@ -119,6 +123,7 @@ class Lane:
             except Exception as error:
                 if is_outage(error):
                     self._drop_after(error)
+                    self._weather.failed(self._name, error)
                 raise
 
     async def close(self) -> None:
@@ -132,7 +137,7 @@ class Lane:
             result = await self._in_transaction(connection, work)
         else:
             result = await work(connection)
-        self._weather.answered()
+        self._weather.answered(self._name)
         return result
 
     async def _in_transaction(self, connection: Any, work: Work[T]) -> T:

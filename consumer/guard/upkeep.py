@@ -1,24 +1,9 @@
-"""What keeps the guard healthy: leases renewed, workers counted, old rows pruned."""
+"""What keeps the guard healthy: workers counted, old rows pruned."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
-
-from consumer.guard.claims import Terms
-from consumer.model import Lease
-
-RENEW = """
-    UPDATE sent_message m
-       SET lease_until = now() + $1::interval,
-           attempt_deadline = CASE WHEN m.status = 'sending' THEN now() + $1::interval
-                                   ELSE m.attempt_deadline END
-      FROM unnest($2::text[], $3::int[], $4::text[]) AS u(k, e, tk)
-     WHERE m.idempotency_key = u.k AND m.epoch = u.e AND m.token = u.tk
-       AND m.status IN ('sending', 'waiting') AND m.lease_until IS NOT NULL
-    RETURNING m.token
-"""
 
 # A worker counts for a few missed beats; one gone for an hour is forgotten.
 BEAT = """
@@ -50,15 +35,6 @@ PRUNE = """
        AND m.status IN ('sent', 'failed', 'discarded', 'expired')
 """
 ONE_PRUNER = "SELECT pg_try_advisory_xact_lock(hashtextextended('sendonce prune', 0))"
-
-
-async def renew(connection: Any, leases: Sequence[Lease], terms: Terms) -> None:
-    """Renew exactly these flights, in one statement; one that is not ours any more ends now."""
-    rows = sorted((lease.key, lease.epoch, lease.token) for lease in leases)
-    renewed = await connection.fetch(RENEW, terms.interval, *zip(*rows, strict=True))
-    tokens = {row["token"] for row in renewed}
-    for lease in leases:
-        lease.ends_at = max(lease.ends_at, terms.ends_at) if lease.token in tokens else 0.0
 
 
 async def beat(connection: Any, owner: str, live_for: float) -> int:

@@ -55,8 +55,8 @@ def noticed(guard: Guard, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     event = asyncio.Event()
     failed = guard._weather.failed
 
-    def notice(error: BaseException) -> None:
-        failed(error)
+    def notice(lane: str, error: BaseException) -> None:
+        failed(lane, error)
         event.set()
 
     monkeypatch.setattr(guard._weather, "failed", notice)
@@ -167,7 +167,7 @@ async def test_a_demoted_primary_is_left_and_waited_for(
     switch = f'ALTER DATABASE "{name}" SET default_transaction_read_only'
     granted(await guard.claim(claim("before")))
     down = noticed(guard, monkeypatch)
-    await guard._claiming.run(lambda c: c.execute("SET default_transaction_read_only = on"))
+    await guard._hot._claiming.run(lambda c: c.execute("SET default_transaction_read_only = on"))
     await postgres.execute(postgres.dsn, f"{switch} = on")
     asked = asyncio.create_task(guard.claim(claim("after")))
     await asyncio.wait_for(down.wait(), 10)
@@ -181,12 +181,12 @@ async def test_a_blocked_claim_is_rolled_back_and_repeated(
 ) -> None:
     """55P03: the server gave up before the client did, so it certainly did nothing."""
     monkeypatch.setattr(
-        "consumer.guard.guard.TIMEOUTS", {"lock_timeout": "100ms", "statement_timeout": "1s"}
+        "consumer.guard.queues.TIMEOUTS", {"lock_timeout": "100ms", "statement_timeout": "1s"}
     )
     impatient = await open_guard()
     down = noticed(impatient, monkeypatch)
     other = await open_guard()
-    blocker = other._claiming
+    blocker = other._hot._claiming
 
     async def block(connection: object) -> None:
         async with connection.transaction():  # type: ignore[attr-defined] # asyncpg has no types
@@ -223,14 +223,14 @@ async def test_behind_pgbouncer_nothing_leans_on_the_session(open_guard: Open, s
     lease = granted(await guard.claim(item)).lease
     await guard.claim(claim())
     await guard.record(lease, MarkUnknown("reset", "file"), item.mail, item.record)
-    prepared, timeout, scan = await guard._claiming.run(
+    prepared, timeout, scan = await guard._hot._claiming.run(
         lambda c: c.fetchrow(
             "SELECT (SELECT count(*) FROM pg_prepared_statements WHERE name <> ''),"
             " current_setting('statement_timeout'), current_setting('enable_seqscan')"
         )
     )
     assert (prepared, timeout, scan) == (0, "6s", "off")
-    assert (await guard._claiming.run(lambda c: c.fetchval("SHOW statement_timeout"))) == "6s"
+    assert (await guard._hot._claiming.run(lambda c: c.fetchval("SHOW statement_timeout"))) == "6s"
 
 
 async def test_killed_under_load_and_back(

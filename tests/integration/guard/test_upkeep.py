@@ -40,7 +40,7 @@ async def test_only_held_leases_are_renewed(guard: Guard, sql: Sql) -> None:
         lease.ends_at -= renew_interval(30.0)
     await sql("UPDATE sent_message SET lease_until = now() + interval '20 seconds'")
     before, asked = left.ends_at, elapsed()
-    await guard.renew()
+    await guard._leases.renew()
     assert held.ends_at >= asked + 30.0
     assert left.ends_at == before
     rows = await sql(
@@ -53,7 +53,7 @@ async def test_a_fresh_lease_costs_no_statement(guard: Guard) -> None:
     lease = granted(await guard.claim(claim())).lease
     guard.hold(lease)
     ends_at = lease.ends_at
-    await guard.renew()
+    await guard._leases.renew()
     assert lease.ends_at == ends_at
 
 
@@ -62,7 +62,7 @@ async def test_a_lease_that_is_not_ours_any_more_ends_at_once(guard: Guard, sql:
     guard.hold(lease)
     lease.ends_at -= renew_interval(30.0)
     await sql("UPDATE sent_message SET epoch = epoch + 1")
-    await guard.renew()
+    await guard._leases.renew()
     assert lease.ends_at == 0.0
 
 
@@ -72,7 +72,7 @@ async def test_what_was_let_go_runs_out(guard: Guard) -> None:
     guard.let_go(lease)
     lease.ends_at -= renew_interval(30.0)
     ends_at = lease.ends_at
-    await guard.renew()
+    await guard._leases.renew()
     assert lease.ends_at == ends_at
 
 
@@ -130,7 +130,7 @@ async def test_pruning_goes_in_batches(guard: Guard, sql: Sql) -> None:
 async def test_outcomes_are_hot(guard: Guard, sql: Sql) -> None:
     """No index on what an outcome changes, and room on each page: no outcome writes an index."""
     await asyncio.gather(*(settled(guard, f"n-{n}") for n in range(2000)))
-    await guard._ending.run(lambda c: c.execute("SELECT pg_stat_force_next_flush()"))
+    await guard._hot._ending.run(lambda c: c.execute("SELECT pg_stat_force_next_flush()"))
     (row,) = await sql(
         "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'sent_message'"
     )
@@ -143,7 +143,7 @@ async def test_plans_made_on_an_empty_table_use_the_index(guard: Guard, sql: Sql
     for n in range(8):
         await settled(guard, f"n-{n}")
     await sql("SELECT 1")
-    plan = await guard._ending.run(
+    plan = await guard._hot._ending.run(
         lambda c: (
             c.fetch("EXPLAIN (GENERIC_PLAN) " + SENT)
             if c.get_server_version().major >= 16
