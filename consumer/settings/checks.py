@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
+from consumer.guard import renew_interval
 from consumer.providers import Options
 from consumer.settings.kafka import Kafka
 from consumer.settings.problems import Place
@@ -16,7 +17,6 @@ from consumer.settings.sections import Guard, Retry, Safety
 
 Contradiction: TypeAlias = tuple[Place, str]
 
-REQUEST_MARGIN: Final = 5.0  # s; JoinGroup waits as long as the rebalance, and must be answered
 LEASE_MARGIN: Final = 0.1  # of the lease: a statement on its way, a pool that is busy
 
 
@@ -25,7 +25,6 @@ def contradictions(parts: Mapping[str, Any]) -> Iterator[Contradiction]:
     providers: Mapping[str, Options] = parts.get("providers", {})
     if isinstance(kafka := parts.get("kafka"), Kafka):
         yield from _security(kafka)
-        yield from _timers(kafka)
     if isinstance(guard := parts.get("guard"), Guard):
         yield from _lease(guard, providers)
     if isinstance(retry := parts.get("retry"), Retry) and retry.base > retry.cap:
@@ -65,22 +64,9 @@ def _sasl(kafka: Kafka) -> Iterator[Contradiction]:
                     yield (("kafka", name), f"is needed with {mechanism}")
 
 
-def _timers(kafka: Kafka) -> Iterator[Contradiction]:
-    if kafka.drain_timeout >= kafka.rebalance_timeout:
-        yield (
-            ("kafka", "drain_timeout"),
-            "must be shorter than kafka.rebalance_timeout, or the group goes on without us",
-        )
-    if kafka.rebalance_timeout > kafka.request_timeout - REQUEST_MARGIN:
-        yield (
-            ("kafka", "request_timeout"),
-            f"must be {REQUEST_MARGIN:.0f}s longer than kafka.rebalance_timeout, or joins fail",
-        )
-
-
 def _lease(guard: Guard, providers: Mapping[str, Options]) -> Iterator[Contradiction]:
     """The lease must outlive an attempt that starts just before the renewal after the next."""
-    room = guard.lease * (1 - LEASE_MARGIN) - 2 * guard.renew_interval
+    room = guard.lease * (1 - LEASE_MARGIN) - 2 * renew_interval(guard.lease)
     for name, options in providers.items():
         if options.timeout >= room:
             yield (

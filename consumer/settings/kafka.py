@@ -14,7 +14,6 @@ from consumer.settings.values import (
     Servers,
     StartFrom,
     Text,
-    Truth,
     Whole,
 )
 
@@ -29,7 +28,6 @@ class Kafka(Section):
 
     bootstrap_servers: Servers
     group_id: Text = "sendonce"
-    client_id: Text = "sendonce"
     start_from: StartFrom
 
     security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
@@ -40,13 +38,11 @@ class Kafka(Section):
     ssl_cafile: ExistingFile | None = None  # default: the system's authorities
     ssl_certfile: ExistingFile | None = None
     ssl_keyfile: ExistingFile | None = None
-    ssl_password: Secret | None = None  # of the key file
-    ssl_check_hostname: Truth = True
 
     session_timeout: Duration = 45.0
-    drain_timeout: Duration = 25.0  # a revoke, or a stop, waits this long for what is in hand
-    rebalance_timeout: Duration = 60.0
-    request_timeout: Duration = 70.0
+    # How long a revoke, or a stop, waits for what is in hand; the rebalance and request timeouts
+    # follow from it, so that they are always in order.
+    drain_timeout: Duration = 20.0
     commit_interval: Duration = 1.0
     max_in_flight: Annotated[Whole, Field(ge=1)] = 512  # records in hand, per worker
 

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from consumer.model import Address
-from consumer.providers import Options
+from consumer.providers import AnyOptions
 from consumer.settings.kafka import Kafka
 from consumer.settings.mailboxes import AllowList, Mailbox, Recipient
 from consumer.settings.values import (
@@ -36,11 +36,15 @@ class Topic(Section):
 
 
 class Postgres(Section):
-    """`migrate_dsn`: the direct way, as the owner of the tables; default: `dsn`."""
+    """`migrate_dsn`: the direct way, as the owner of the tables; default: `dsn`.
+
+    `pool_size`: connections of a worker for all that is not claim, outcome or renewal, which
+    have theirs.
+    """
 
     dsn: Dsn
     migrate_dsn: Dsn | None = None
-    pool_size: Annotated[Whole, Field(ge=2, le=1000)] = 10
+    pool_size: Annotated[Whole, Field(ge=1, le=100)] = 2
     pgbouncer: Truth = False  # True: transaction pooling stands in between
     start_timeout: Duration = 60.0  # how long `run` waits for Kafka and Postgres at the start
 
@@ -55,11 +59,6 @@ class Guard(Section):
     lease: Duration = 30.0
     retention: Duration = 30 * 86400.0
     fingerprint_key: Secret | None = None
-
-    @property
-    def renew_interval(self) -> float:
-        """Seconds between two renewals of a lease that is in use."""
-        return self.lease / 6
 
 
 class Retry(Section):
@@ -117,7 +116,7 @@ class Settings(Section):
     admin: Admin
     webhooks: Webhooks | None
     senders: Mapping[str, Sender]
-    providers: Mapping[str, Options]
+    providers: Mapping[str, AnyOptions]
 
     @property
     def addresses(self) -> Mapping[str, Address]:
