@@ -12,14 +12,16 @@ from consumer.providers.lookups import Absent, Found, Lookup, Sighting, Unasked
 from consumer.providers.options import Duration, Options, Secrets, seconds
 from consumer.providers.postmark import Postmark, PostmarkOptions
 from consumer.providers.resend import Resend, ResendOptions
+from consumer.providers.ses import Ses, SesOptions
 from consumer.providers.transport import HttpProvider
 
 AnyOptions: TypeAlias = Annotated[
-    PostmarkOptions | ResendOptions | FileOptions, Field(discriminator="type")
+    PostmarkOptions | ResendOptions | SesOptions | FileOptions, Field(discriminator="type")
 ]
 OPTIONS: dict[str, type[Options]] = {
     "postmark": PostmarkOptions,
     "resend": ResendOptions,
+    "ses": SesOptions,
     "file": FileOptions,
 }
 
@@ -40,6 +42,8 @@ def adapter(options: Options) -> Adapter:
             return Postmark(options)
         case ResendOptions():
             return Resend(options)
+        case SesOptions():
+            return Ses(options)
         case _:
             raise TypeError(f"no adapter for {type(options).__name__}")
 
@@ -61,6 +65,7 @@ __all__ = [
     "Provider",
     "ResendOptions",
     "Secrets",
+    "SesOptions",
     "Sighting",
     "Unasked",
     "adapter",

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from tests.doubles.api import Api
 from tests.doubles.postmark import PostmarkApi
 from tests.doubles.resend import ResendApi
+from tests.doubles.ses import SesApi
 
 APIS: dict[str, Callable[[], Api]] = {
     "postmark": PostmarkApi,
     "resend": ResendApi,
+    "ses": SesApi,
 }

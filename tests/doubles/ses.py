@@ -33,6 +33,7 @@ AUTHORIZATION = re.compile(
     r"SignedHeaders=([a-z0-9;-]+), Signature=([0-9a-f]{64})"
 )
 MUST_BE_SIGNED = {"host", "x-amz-date"}
+ENCODED_NAME = re.compile(r"(=\?utf-8\?[bq]\?[!->@-~]{1,63}\?= )+(?=<)")  # RFC 2047: 75 in all
 SKEW = 300  # seconds between the two clocks
 MADE_BY_SES = {"message-id", "date", "from", "to", "subject", "reply-to", "cc", "bcc"}
 
@@ -154,8 +155,6 @@ def _addressed(mail: Mapping[str, Any]) -> str:
     to = mail.get("Destination", {}).get("ToAddresses", [])
     boxes = [mail.get("FromEmailAddress"), *to, *mail.get("ReplyToAddresses", [])]
     _bad(len(to) != 1 or not all(str(box).isascii() for box in boxes))
-    found = [one_mailbox(box) for box in boxes]
+    found = [one_mailbox(ENCODED_NAME.sub("Name ", str(box))) for box in boxes]
     _bad(not all(found))
-    recipient = one_mailbox(to[0])
-    assert recipient is not None
-    return recipient[1]
+    return found[1] or ""

@@ -24,6 +24,7 @@ from tests.doubles.ledger import Ledger
 from tests.doubles.postmark import PostmarkApi
 from tests.doubles.resend import ResendApi
 from tests.doubles.script import Fault, Script
+from tests.doubles.ses import SesApi
 
 
 class AnyDouble(Protocol):
@@ -73,5 +74,16 @@ RESEND: Final = Kind(
         Unclear: said(500, {"name": "application_error"}),
     },
 )
+SES: Final = Kind(
+    "ses",
+    lambda: Double(SesApi()),
+    {
+        Transient: said(503, {"message": "for now"}, {"x-amzn-ErrorType": "ServiceUnavailable"}),
+        SlowDown: said(400, {"__type": "ThrottlingException", "message": "Maximum sending rate"}),
+        Rejected: said(400, {"__type": "MessageRejected", "message": "ada@example.com"}),
+        Blocked: said(400, {"__type": "AccountSuspendedException"}),
+        Unclear: said(500, {"__type": "InternalServiceErrorException"}),
+    },
+)
 
-KINDS: Final = (POSTMARK, RESEND)
+KINDS: Final = (POSTMARK, RESEND, SES)
