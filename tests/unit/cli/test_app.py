@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import pytest
 
-from consumer import __main__, __version__, cli, settings
+from consumer import __version__, cli, settings
 from consumer.cli.app import app
 from tests.unit.cli.conftest import CONFIG, Sendonce
 
@@ -19,7 +20,8 @@ def test_the_version_is_told(sendonce: Sendonce) -> None:
 
 
 def test_python_m_consumer_is_the_same_command() -> None:
-    assert __main__.main is cli.main
+    ours = importlib.import_module("consumer.__main__")
+    assert ours.main is cli.main
 
 
 def test_no_command_is_wrong_usage_and_shows_all_of_them(sendonce: Sendonce) -> None:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from consumer.cli.app import Stop
@@ -16,13 +16,14 @@ objects = st.dictionaries(st.text(), st.integers() | st.floats(allow_nan=False) 
 layouts = st.sampled_from(["array", "lines", "one"])
 
 
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     events=st.lists(objects, min_size=1, max_size=5),
     layout=layouts,
     space=st.sampled_from(["", " ", "\n"]),
 )
 def test_every_event_comes_out_as_it_stands(
-    tmp_path_factory: pytest.TempPathFactory,
+    tmp_path: Path,
     events: list[dict[str, object]],
     layout: str,
     space: str,
@@ -31,7 +32,7 @@ def test_every_event_comes_out_as_it_stands(
     if layout == "one":
         texts = texts[:1]
     joined = f",{space}".join(texts) if layout == "array" else f"{space}\n".join(texts)
-    file = tmp_path_factory.mktemp("files") / "events.json"
+    file = tmp_path / "events.json"
     file.write_text(f"{space}[{space}{joined}{space}]" if layout == "array" else joined)
     assert [piece.value.decode() for piece in read_pieces(file)] == texts
 
