@@ -1,12 +1,14 @@
 """Where a partition starts that the group has no offset for: decided once, out loud.
 
 One answer "nothing committed" proves nothing (a coordinator that is moving gives it too), so it is
-asked several times over more than two heartbeats. The decision is committed before it is used.
+asked several times over more than two heartbeats; the answers are kept over rebalances, or a group
+that rebalances faster than that would never begin. The decision is committed before it is used.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,6 +23,7 @@ log = structlog.get_logger(__name__)
 
 ASKED = 3  # times, and each time the answer was "nothing committed"
 APART = 1.1  # heartbeats between two of them
+SPREAD = 2.1  # heartbeats at least between the first and the last
 
 
 class Edge(StrEnum):
@@ -65,6 +68,8 @@ class Starts:
         self._start_from = start_from
         self._known = known
         self._pause = heartbeat * APART
+        self._spread = heartbeat * SPREAD
+        self._asked: dict[Partition, list[float]] = {}  # when the answer was "nothing"
         self._running: dict[Partition, asyncio.Task[None]] = {}
 
     def missing(self, partition: Partition) -> None:
@@ -93,12 +98,14 @@ class Starts:
                         offset=offset, rule=rule, reason="the group has no offset")  # fmt: skip
 
     async def _nothing_committed(self, partition: Partition) -> bool:
-        for turn in range(ASKED):
-            if turn:
-                await asyncio.sleep(self._pause)
-            if await self._reader.committed(partition) is not None:
-                return False  # the consumer finds it by itself at its next fetch
-        return True
+        asked = self._asked.setdefault(partition, [])
+        while await self._reader.committed(partition) is None:
+            asked.append(time.monotonic())
+            if len(asked) >= ASKED and asked[-1] - asked[0] >= self._spread:
+                return True
+            await asyncio.sleep(self._pause)
+        asked.clear()
+        return False  # the consumer finds it by itself at its next fetch
 
     async def _choose(self, partition: Partition) -> tuple[int, str]:
         if self._known.appeared_later(partition):

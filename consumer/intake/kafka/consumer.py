@@ -108,7 +108,7 @@ class Consumer:
         guard_offset_fetch(self._consumer._coordinator)  # noqa: SLF001 - see there
         known = Known(counts, await self._begun(counts))
         self._starts = Starts(self, self._start_from, known, heartbeat=self.timing.heartbeat)
-        self._consumer.subscribe(self.topics, listener=_Listener(owner, self._starts))
+        self._consumer.subscribe(sorted(self.topics), listener=_Listener(owner, self._starts))
 
     async def _begun(self, counts: Mapping[str, int]) -> frozenset[str]:
         partitions = [Partition(topic, n) for topic, count in counts.items() for n in range(count)]
