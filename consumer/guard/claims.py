@@ -2,7 +2,7 @@
 
     INSERT .. ON CONFLICT DO NOTHING        bare: there are two unique indexes, and a conflict on
                                             either must not fail the whole batch
-    UPDATE .. WHERE epoch = <as read>       takeovers; the epoch rises and fences the former owner
+    UPDATE .. WHERE epoch, status as read   takeovers; the epoch rises and fences the former owner
     SELECT                                  the losers' rows, in a statement of its own: they are
                                             not in the first one's snapshot
 
@@ -36,13 +36,13 @@ INSERT = """
 """
 
 # A `failed` row starts anew, for the record at hand. A `waiting` one goes on, at its own
-# coordinates, with the attempts it has left ($17: or with a new round). Doubt is not touched.
+# coordinates, with the attempts it has left ($18: or with a new round). Doubt is not touched.
 TAKE_OVER = """
     UPDATE sent_message m
        SET status = 'sending', epoch = m.epoch + 1, owner = $1, token = u.tk,
            lease_until = now() + $2::interval, attempt_deadline = now() + $2::interval,
-           attempts = CASE WHEN m.status = 'failed' OR $17 THEN 1 ELSE m.attempts + 1 END,
-           round = CASE WHEN m.status = 'failed' THEN 0 WHEN $17 THEN m.round + 1 ELSE m.round END,
+           attempts = CASE WHEN m.status = 'failed' OR $18 THEN 1 ELSE m.attempts + 1 END,
+           round = CASE WHEN m.status = 'failed' THEN 0 WHEN $18 THEN m.round + 1 ELSE m.round END,
            fingerprint = u.f, catalogue = u.c, recipient = u.r, body_hash = u.bh,
            first_attempt_at = CASE
                WHEN m.status = 'failed' OR (m.provider, m.account) <> (u.p, u.a) THEN now()
@@ -54,9 +54,9 @@ TAKE_OVER = """
            record_timestamp = CASE WHEN m.status = 'failed' THEN u.ts ELSE m.record_timestamp END
       FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
                   $9::text[], $10::text[], $11::bytea[], $12::text[], $13::int[], $14::bigint[],
-                  $15::bigint[], $16::int[])
-           AS u(k, e, r, f, c, p, a, tk, bh, t, pa, o, ts, ep)
-     WHERE m.idempotency_key = u.k AND m.epoch = u.ep
+                  $15::bigint[], $16::int[], $17::text[])
+           AS u(k, e, r, f, c, p, a, tk, bh, t, pa, o, ts, ep, st)
+     WHERE m.idempotency_key = u.k AND m.epoch = u.ep AND m.status = u.st
        AND (m.status = 'failed'
             OR (m.status = 'waiting' AND coalesce(m.lease_until <= now(), true)))
     RETURNING m.idempotency_key AS key, m.token, m.epoch, m.attempts, m.round
@@ -144,7 +144,7 @@ async def _take_over(
 ) -> list[Any]:
     if not claims:
         return []
-    columns = _columns(claims, lambda item: (*_values(item), _epoch(item)))
+    columns = _columns(claims, lambda item: (*_values(item), *_as_read(item)))
     return list(await connection.fetch(TAKE_OVER, terms.owner, terms.interval, *columns, new_round))
 
 
@@ -186,8 +186,7 @@ async def _claim_with_coordinates(connection: Any, item: Claim, terms: Terms) ->
 
 
 async def _claim_alone(connection: Any, item: Claim, terms: Terms) -> Granted:
-    write = _take_over if _takes(item) else _insert
-    rows = await write(connection, [item], terms)
+    rows = await (_take_over if _takes(item) else _insert)(connection, [item], terms)
     if not rows:
         raise LostError
     return Granted(_lease(rows[0], terms))
@@ -217,8 +216,9 @@ def _moves(item: Claim) -> bool:
     )
 
 
-def _epoch(item: Claim) -> int:
-    return 0 if item.takes is None else item.takes.epoch
+def _as_read(item: Claim) -> tuple[int, str]:
+    """A row that failed since it was read is not taken over: nobody judged that."""
+    return (0, "") if item.takes is None else (item.takes.epoch, item.takes.status)
 
 
 def _is_ours(row: Row, item: Claim) -> bool:

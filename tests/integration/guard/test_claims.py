@@ -104,6 +104,17 @@ async def test_a_row_is_taken_over_once(open_guard: Open, guard: Guard) -> None:
     assert sum(isinstance(result, Granted) for result in results) == 1
 
 
+async def test_a_row_that_failed_since_it_was_read_is_not_taken_over(guard: Guard) -> None:
+    """A rejection is not tried again by a mere redelivery that read the row before it."""
+    item = claim()
+    lease = granted(await guard.claim(item)).lease
+    await guard.record(lease, MarkWaiting("503", release=True), item.mail, item.record)
+    waiting = await guard.look(item.mail.key, "order.receipt", item.record.coordinates)
+    await guard.record(lease, MarkFailed("422"), item.mail, item.record)
+    assert isinstance(await guard.claim(claim(at=item.record, takes=waiting)), Found)
+    assert isinstance(await guard.start_round(claim(at=item.record, takes=waiting)), Found)
+
+
 async def test_a_live_lease_cannot_be_taken_over(guard: Guard) -> None:
     item = claim()
     lease = granted(await guard.claim(item)).lease
