@@ -55,7 +55,6 @@ def read_json(value: bytes, max_bytes: int = MAX_BYTES) -> Json | Unreadable:
 
 _BEYOND_INT64 = 2.0**63  # orjson reads an integer as a float from here on
 _DOUBTFUL = -1
-_WHITE = b" \t\n\r"
 
 
 def _is_exact(tree: Json, value: bytes) -> bool:
@@ -65,15 +64,20 @@ def _is_exact(tree: Json, value: bytes) -> bool:
     out is the same text, all of them are in the tree. Numbers and escapes have several spellings;
     then members are counted: a colon after a quote stands for each, and more only in strings.
     """
-    if rb"\u0000" in value:
+    if b"\\" in value and rb"\u0000" in value:
         return False
-    bare = value.translate(None, _WHITE)
-    return _is_same(tree, bare) or bare.count(b'":') == _count_members(tree)
+    return _is_same(tree, value) or _bare(value).count(b'":') == _count_members(tree)
 
 
-def _is_same(tree: Json, bare: bytes) -> bool:
-    shallow = bare.count(b"{") + bare.count(b"[") <= MAX_DEPTH
-    return shallow and orjson.dumps(tree).translate(None, _WHITE) == bare
+def _is_same(tree: Json, value: bytes) -> bool:
+    if value.count(b"{") + value.count(b"[") > MAX_DEPTH:  # may be too deep, or only wide
+        return False
+    written = orjson.dumps(tree)
+    return written == value or _bare(written) == _bare(value)
+
+
+def _bare(text: bytes) -> bytes:
+    return text.translate(None, b" \t\n\r")
 
 
 def _count_members(tree: Json) -> int:

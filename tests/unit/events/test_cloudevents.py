@@ -191,6 +191,7 @@ def test_times(text: str, time: datetime) -> None:
         "\u0662026-03-01T12:00:00Z",
         "2026-03-01T12:00:00Z\n",
         "20260301T120000Z",
+        "2026-03-01T12:00:00." + "1" * 100_000,
     ],
 )
 def test_what_is_no_instant_is_bad_time(text: str) -> None:
