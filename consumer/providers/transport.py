@@ -49,6 +49,10 @@ from consumer.providers.sockets import provider_socket
 
 ANSWER_LIMIT: Final = 64 * 1024  # bytes read of an answer; the rest can say nothing new
 KEEPALIVE: Final = 4.0  # seconds; under the shortest idle timeout in common use (Node's 5 s)
+HEADERS: Final = {
+    "User-Agent": f"sendonce/{__version__}",
+    "Accept-Encoding": "identity",  # answers are small; one that is compressed anyway is read
+}
 DNS_TTL: Final = 30  # seconds
 
 
@@ -151,9 +155,8 @@ class HttpProvider:
                 sock_read=self.timeout,
                 ceil_threshold=math.inf,  # never rounded up: the deadline counts on `timeout`
             ),
-            headers={"User-Agent": f"sendonce/{__version__}", "Accept-Encoding": "identity"},
+            headers=HEADERS,
             cookie_jar=DummyCookieJar(),
-            auto_decompress=False,
             trust_env=False,
         )
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+import struct
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 import trustme
@@ -26,59 +28,12 @@ from consumer.model import (
     Unclear,
     elapsed,
 )
-from consumer.providers import HttpProvider, PostmarkOptions, ResendOptions, build
+from consumer.providers import PostmarkOptions, ResendOptions, build
 from consumer.providers.postmark import Postmark
-from consumer.providers.transport import OneShot, PastDeadlineError
+from consumer.providers.sockets import provider_socket
+from consumer.providers.transport import Heard, OneShot, PastDeadlineError, _loss
 from tests.doubles.mails import MAIL, lease, mail
-
-OK = b'HTTP/1.1 200 OK\r\nContent-Length: 19\r\n\r\n{"MessageID": "id"}'
-
-
-@dataclass
-class Ear:
-    """A server that only listens: every read, and a canned answer."""
-
-    reads: list[bytes] = field(default_factory=list)
-    connections: int = 0
-    url: str = ""
-    heard: asyncio.Event = field(default_factory=asyncio.Event)
-
-    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
-        while data := await reader.read(1 << 20):
-            self.reads.append(data)
-            self.heard.set()
-            writer.write(OK)
-        writer.close()
-
-
-@asynccontextmanager
-async def listening(tls: ssl.SSLContext | None = None) -> AsyncIterator[Ear]:
-    ear = Ear()
-    server = await asyncio.start_server(ear, "127.0.0.1", 0, ssl=tls, limit=1 << 20)
-    port = server.sockets[0].getsockname()[1]
-    ear.url = f"{'https' if tls else 'http'}://localhost:{port}"
-    try:
-        yield ear
-    finally:
-        server.close()
-
-
-@asynccontextmanager
-async def provider_for(url: str, **options: object) -> AsyncIterator[HttpProvider]:
-    settings = PostmarkOptions.model_validate({"base_url": url, "token": "t", **options})
-    provider = HttpProvider("postmark", settings, Postmark(settings))
-    await provider.open()
-    try:
-        yield provider
-    finally:
-        await provider.close()
-
-
-def prepared(provider: HttpProvider, message: Message = MAIL) -> Prepared:
-    ready = provider.prepare(message)
-    assert isinstance(ready, Prepared)
-    return ready
+from tests.integration.providers.ear import SILENCE, Ear, listening, prepared, provider_for
 
 
 async def test_headers_and_body_leave_in_one_write() -> None:
@@ -142,6 +97,35 @@ class Paper(AbstractStreamWriter):
     async def write_headers(self, status_line: str, headers: CIMultiDict[str]) -> None: ...
 
 
+async def test_an_attempt_that_was_answered_cannot_write_any_more() -> None:
+    """The answer "nothing left" is kept, however late the writer's task comes."""
+    body = OneShot(b"mail", lease(), float("inf"), 1.0)
+    assert _loss(Signing(None), Heard(), body, TooLate(), "called back") == TooLate()
+    with pytest.raises(PastDeadlineError):
+        await body.write_with_length(Paper(), None)
+
+
+async def test_sockets_keep_nothing_behind_our_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After an attempt is given up, the kernel neither delivers its bytes nor repeats them."""
+    made: list[socket.socket] = []
+
+    def noted(address: tuple[Any, ...]) -> socket.socket:
+        made.append(provider_socket(address))
+        return made[-1]
+
+    monkeypatch.setattr("consumer.providers.transport.provider_socket", noted)
+    async with listening() as ear, provider_for(ear.url) as provider:
+        await provider.attempt(prepared(provider), lease())
+        linger = made[-1].getsockopt(socket.SOL_SOCKET, socket.SO_LINGER, 8)
+        assert struct.unpack("ii", linger) == (1, 0)
+        assert made[-1].getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) > 200_000
+        assert made[-1].getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 10_000
+
+
+def https(ear: Ear) -> str:
+    return ear.url.replace("http:", "https:")
+
+
 async def test_an_unknown_certificate_gets_no_byte(server_tls: ssl.SSLContext) -> None:
     async with listening(server_tls) as ear, provider_for(ear.url) as provider:
         assert isinstance(await provider.attempt(prepared(provider), lease()), Transient)
@@ -157,16 +141,15 @@ async def test_the_deadline_holds_over_tls(server_tls: ssl.SSLContext, trusting:
 
 async def test_a_connection_that_never_comes_about_is_certainly_not_sent() -> None:
     """A server that accepts and never shakes hands: the connect timeout, not the whole one."""
-    async with listening() as ear:
-        url = ear.url.replace("http:", "https:")
-        async with provider_for(url, timeout=5, connect_timeout=0.2) as provider:
-            began = elapsed()
-            assert isinstance(await provider.attempt(prepared(provider), lease()), Transient)
-            assert elapsed() - began < 4
+    hasty = {"timeout": 5, "connect_timeout": 0.2}
+    async with listening(answer=SILENCE) as ear, provider_for(https(ear), **hasty) as provider:
+        began = elapsed()
+        assert isinstance(await provider.attempt(prepared(provider), lease()), Transient)
+        assert elapsed() - began < 4
 
 
 async def test_called_back_while_connecting_sent_nothing() -> None:
-    async with listening() as ear, provider_for(ear.url.replace("http:", "https:")) as provider:
+    async with listening(answer=SILENCE) as ear, provider_for(https(ear)) as provider:
         sending = asyncio.create_task(provider.attempt(prepared(provider), lease()))
         await ear.heard.wait()  # the first message of a TLS handshake, and no mail
         sending.cancel()
@@ -213,17 +196,6 @@ async def test_a_reader_that_breaks_is_a_doubt_not_a_crash() -> None:
     async with listening() as ear, provider_for(ear.url) as provider:
         provider.renew(Signing(None, fails=True, url=ear.url))
         assert isinstance(await provider.attempt(prepared(provider), lease()), Unclear)
-
-
-async def test_nothing_is_remembered_between_mails() -> None:
-    """No cookies, no proxy from the environment, no compression: one mail, one plain request."""
-    async with listening() as ear, provider_for(ear.url) as provider:
-        await provider.attempt(prepared(provider), lease())
-        head = ear.reads[0].partition(b"\r\n\r\n")[0]
-        assert b"Cookie" not in head
-        assert b"Accept-Encoding: identity" in head
-        assert b"User-Agent: sendonce/" in head
-        assert ear.connections == 1
 
 
 @dataclass

@@ -37,6 +37,8 @@ def parsed(message: Message) -> EmailMessage:
         "=?utf-8?q?looks_encoded?=",
         "👨‍👩‍👧‍👦 family " * 10,
         "a" * 75 + " é",
+        " space before",
+        "space behind ",
         "",
     ],
 )
@@ -76,6 +78,14 @@ def test_no_line_is_longer_than_mail_allows(subject: str, name: str, text: str) 
     lines = written.split(b"\r\n")
     assert max(map(len, lines)) <= 998
     assert not any(b"\r" in each or b"\n" in each for each in lines)
+
+
+@pytest.mark.parametrize("name", ["x" * 1200, "Ada " * 300 + "Byte"])
+def test_nor_is_any_header(name: str) -> None:
+    written = render(
+        mail(to=Address("ada@example.com", name), subject=name, headers=(("X", name),))
+    )
+    assert max(map(len, written.split(b"\r\n"))) <= 998
 
 
 def test_text_comes_before_html_and_the_message_id_is_ours() -> None:
