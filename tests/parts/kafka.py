@@ -6,6 +6,7 @@ for one member of a group only: `kafka.real` is False, and `kafka.must_be_real()
 
     with start_kafka() as kafka:
         await kafka.create_topic("orders", 3)
+    with start_kafka(own=True) as kafka:
         kafka.kill(); kafka.start()             # kill -9, and back on the same port and data
         start_kafka(sasl=True)                  # listens also at kafka.sasl_ssl, .sasl_plaintext
 """
@@ -150,16 +151,21 @@ class Kafka:
 
 
 @contextmanager
-def start_kafka(*, sasl: bool = False, config: Mapping[str, str] | None = None) -> Iterator[Kafka]:
-    """Yield a cluster; `config` is for the broker's server.properties (only where it is ours)."""
-    external = os.environ.get(EXTERNAL)
-    if external and not sasl and not config:
+def start_kafka(
+    *, own: bool = False, sasl: bool = False, config: Mapping[str, str] | None = None
+) -> Iterator[Kafka]:
+    """Yield a cluster; what only one of our own can give (`own`: to be killed) makes it ours.
+
+    `config` is for the broker's server.properties. Raises NoKafkaError.
+    """
+    external, ours = os.environ.get(EXTERNAL), own or sasl or bool(config)
+    if external and not ours:
         yield Kafka(external)
         return
     try:
         server = prepare_server(sasl=sasl, config=config or {})
     except NoKafkaError as reason:
-        if sasl or config:
+        if ours:
             raise
         yield _mock(str(reason))
         return

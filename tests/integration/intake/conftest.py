@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +16,7 @@ from consumer.intake.kafka import Consumer
 from consumer.intake.loop import Handle, Intake
 from consumer.intake.positions import Edge, StartFrom
 from consumer.model import Record
-from tests.parts.kafka import Kafka
+from tests.parts.kafka import Kafka, start_kafka
 
 QUICK = Timing(session=6.0, heartbeat=0.3, drain=3.0, metadata_age=1.0)
 PATIENCE = 20.0  # seconds a test waits for what must come
@@ -136,3 +136,11 @@ async def scene(kafka: Kafka, unique: Callable[[str], str]) -> Callable[[int], A
         return made
 
     return make
+
+
+@pytest.fixture
+def mortal(kafka: Kafka) -> Iterator[Kafka]:
+    """Yield a broker of this test's own, to be killed."""
+    kafka.must_be_real()
+    with start_kafka(own=True) as running:
+        yield running
