@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from consumer.catalogue.mailing import Rules, mail_for, material
 from consumer.catalogue.press import Press
@@ -40,41 +41,30 @@ class Example:
 
 
 class Catalogue:
-    """All mail types of a deployment. Pure: no clock, no random, no environment."""
+    """All mail types of a deployment. Pure: no clock, no random, no environment.
+
+    types        mail types by the name of their folder
+    topics       every topic that a folder listens to
+    high_topics  those with a mail type of priority `high`
+    examples     the folders' examples, by mail type and name; each maps and renders
+    """
 
     def __init__(
         self,
         rules: Mapping[tuple[str, str], Rules],
         press: Press,
-        topics: Mapping[str, TopicRule],
+        topic_rules: Mapping[str, TopicRule],
         examples: tuple[Example, ...],
     ) -> None:
         self._by_event = dict(rules)  # (topic, event type) -> rules
         self._by_name = {one.type.name: one for one in rules.values()}
         self._press = press
-        self._topic_rules = dict(topics)
-        self._examples = examples
-
-    @property
-    def topics(self) -> frozenset[str]:
-        """Every topic that a folder listens to."""
-        return frozenset(topic for topic, _ in self._by_event)
-
-    @property
-    def high_topics(self) -> frozenset[str]:
-        """Topics with a mail type of priority `high`."""
-        types = self.types.values()
-        return frozenset(one.topic for one in types if one.priority is Priority.HIGH)
-
-    @property
-    def types(self) -> Mapping[str, MailType]:
-        """Mail types by the name of their folder."""
-        return {name: rules.type for name, rules in self._by_name.items()}
-
-    @property
-    def examples(self) -> tuple[Example, ...]:
-        """The folders' examples, sorted by mail type and name; each maps and renders."""
-        return self._examples
+        self._topic_rules = dict(topic_rules)
+        types = [one.type for one in rules.values()]
+        self.types: Final[Mapping[str, MailType]] = {one.name: one for one in types}
+        self.topics: Final = frozenset(one.topic for one in types)
+        self.high_topics: Final = frozenset(t.topic for t in types if t.priority is Priority.HIGH)
+        self.examples: Final = examples
 
     def read(self, record: Record, event: Event) -> Mail | Skipped | Bad:
         """Say what mail an event becomes."""
@@ -87,6 +77,7 @@ class Catalogue:
             Reason.UNKNOWN_TYPE,
             "no folder of the catalogue listens to this event type on this topic",
             event.type,
+            event.carried_key,
         )
 
     def key_material(self, mail: Mail, event: Event) -> str | None:

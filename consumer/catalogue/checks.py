@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from consumer.catalogue.declaration import PROVIDED, parse_mailbox
 from consumer.catalogue.folder import PARTS, Findings, Folder
+from consumer.catalogue.formats import known_locale, known_zone
 from consumer.catalogue.inspection import inspect
 from consumer.catalogue.paths import MISSING, Path
 from consumer.catalogue.schema import Known
@@ -59,6 +60,18 @@ def reply_address(folder: Folder, house: House) -> Address | str | None:
         return parse_mailbox(wanted)
     except ValueError as error:
         return str(error)
+
+
+def check_defaults(folder: Folder, findings: Findings) -> None:
+    """A locale or zone that the folder itself names must be one."""
+    says = folder.declaration
+    for member, source, look_up in (
+        ("locale", says.locale, known_locale),
+        ("timezone", says.timezone, known_zone),
+    ):
+        named = source.default if source else MISSING
+        if named is not MISSING and not (isinstance(named, str) and look_up(named)):
+            findings.add(_file(folder), folder.line(member), f"{member}: there is no {named!r}")
 
 
 def check_paths(folder: Folder, findings: Findings) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import MAXYEAR, MINYEAR, date, datetime
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 from zoneinfo import ZoneInfo, available_timezones
@@ -84,24 +84,24 @@ class Formats:
         """Write the day: of an instant, the day it is in the zone; a plain date as it is."""
         if isinstance(value, str) and _DAY.fullmatch(value):
             return _date(_plain_day(value), style, self.locale)
-        return _date(self._local(value).date(), style, self.locale)
+        return _date(_moment(value).astimezone(self.zone).date(), style, self.locale)
 
     def clock(self, value: Json, style: Style = "short") -> str:
         """Write the time of day, and the zone it is in."""
-        return _time(self._local(value), style, self.locale)
+        return _time(_moment(value), self.zone, style, self.locale)
 
     def moment(self, value: Json, style: Style = "long") -> str:
         """Write day, time of day and zone."""
-        moment = self._local(value)
         both = str(get_datetime_format(style, locale=self.locale)).replace("'", "")
-        clock = _time(moment, "short", self.locale)
-        return both.replace("{0}", clock).replace("{1}", _date(moment.date(), style, self.locale))
+        return both.replace("{0}", self.clock(value)).replace("{1}", self.day(value, style))
 
-    def _local(self, value: Json) -> datetime:
-        moment = instant(value)
-        if moment is None or not 1 < moment.year < 9999:  # noqa: PLR2004 - room for any zone
-            raise MomentError("a time is RFC 3339 with its offset, or milliseconds since the epoch")
-        return moment.astimezone(self.zone)
+
+def _moment(value: Json) -> datetime:
+    """Read a time; the years at both ends of the calendar leave room for any zone."""
+    moment = instant(value)
+    if moment is None or not MINYEAR < moment.year < MAXYEAR:
+        raise MomentError("a time is RFC 3339 with its offset, or milliseconds since the epoch")
+    return moment
 
 
 def _plain_day(text: str) -> date:
@@ -122,15 +122,16 @@ def _date(day: date, style: Style, locale: Locale) -> str:
     return str(format_date(day, format=style, locale=locale))
 
 
+# The zone is part of what is asked: two aware times of one instant are equal in any zone.
 @lru_cache(maxsize=1024)
-def _time(moment: datetime, style: Style, locale: Locale) -> str:
-    clock = format_time(moment, format=style, tzinfo=moment.tzinfo, locale=locale)
-    return f"{clock}\N{NO-BREAK SPACE}{_zone_name(moment, locale)}"
+def _time(at: datetime, zone: ZoneInfo, style: Style, locale: Locale) -> str:
+    clock = format_time(at, format=style, tzinfo=zone, locale=locale)
+    return f"{clock}\N{NO-BREAK SPACE}{_zone_name(at.astimezone(zone), locale)}"
 
 
 def _zone_name(moment: datetime, locale: Locale) -> str:
     """Return CET where the locale uses such a name, else GMT+01:00: never a bare +0100."""
-    if moment.tzinfo is not None and str(moment.tzinfo) == DEFAULT_ZONE:
+    if str(moment.tzinfo) == DEFAULT_ZONE:
         return DEFAULT_ZONE
     name = str(get_timezone_name(moment, "short", locale=locale))
     if name[0] in "+-" or " " in name:

@@ -12,6 +12,7 @@ from jinja2.exceptions import TemplateSyntaxError
 from jinja2.meta import find_referenced_templates, find_undeclared_variables
 
 from consumer.catalogue.errors import Problem
+from consumer.catalogue.printing import PrintError
 from consumer.catalogue.templates import Engine, Templates
 
 
@@ -57,6 +58,8 @@ def _parse(engine: Engine, templates: Templates, file: str) -> nodes.Template | 
         engine.get_template(file)  # compiles: unknown filters and tests come out here
     except TemplateSyntaxError as error:
         return Problem(error.filename or file, error.lineno, error.message or "not a template")
+    except PrintError as error:  # found while compiling: a constant that cannot be printed
+        return Problem(file, 0, str(error))
     return parsed
 
 

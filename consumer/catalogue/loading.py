@@ -10,6 +10,7 @@ from consumer.catalogue.catalogue import Catalogue, Example, TopicRule
 from consumer.catalogue.checks import (
     House,
     check_configured,
+    check_defaults,
     check_paths,
     check_templates,
     reply_address,
@@ -46,6 +47,7 @@ def load(
     rules: dict[tuple[str, str], Rules] = {}
     for folder in folders:
         check_configured(folder, house, findings)
+        check_defaults(folder, findings)
         check_paths(folder, findings)
         used = check_templates(folder, templates, findings)
         _check_single(folder, rules, findings)

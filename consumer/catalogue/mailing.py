@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -45,7 +45,7 @@ def mail_for(rules: Rules, record: Record, event: Event) -> Mail | Bad:
     try:
         return _mail(rules, record, event)
     except _Unfit as unfit:
-        return Bad(unfit.reason, unfit.detail, rules.type.name)
+        return Bad(unfit.reason, unfit.detail, rules.type.name, event.carried_key)
 
 
 def _mail(rules: Rules, record: Record, event: Event) -> Mail:
@@ -181,10 +181,15 @@ def _declared_time(path: Path | None, event: Event) -> datetime | None:
 # A locale or zone that nobody knows costs the reader a comma for a point, not the mail: the
 # default stands in, and every printed time names its zone.
 def _locale(source: Source | None, event: Event) -> str | None:
-    found = source.read(event) if source else None
-    return known_locale(found) if isinstance(found, str) else None
+    return _known(source, event, known_locale)
 
 
 def _zone(source: Source | None, event: Event) -> str | None:
-    found = source.read(event) if source else None
-    return known_zone(found) if isinstance(found, str) else None
+    return _known(source, event, known_zone)
+
+
+def _known(source: Source | None, event: Event, look_up: Callable[[str], str | None]) -> str | None:
+    for name in (source.read(event), source.default) if source else ():
+        if isinstance(name, str) and (known := look_up(name)):
+            return known
+    return None

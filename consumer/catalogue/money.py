@@ -93,13 +93,11 @@ def _learn(write: Callable[[int], str], digits: int) -> Callable[[int], str] | N
         return None
     head, group, point, tail = above.groups()
     minus_head, _, _, minus_tail = below.groups()
-    loose = group in write(1_234 * 10**digits)  # some locales leave 1234 whole and split 12 345
 
     def fast(amount: int) -> str:
         text = f"{abs(amount):0{digits + 1}d}"
         whole, cents = (text[:-digits], text[-digits:]) if digits else (text, "")
-        if loose or len(whole) > 4:  # noqa: PLR2004 - see above: the four digits of 1234
-            whole = f"{int(whole):,}".replace(",", group)
+        whole = f"{int(whole):,}".replace(",", group)
         if amount < 0:
             return f"{minus_head}{whole}{point}{cents}{minus_tail}"
         return f"{head}{whole}{point}{cents}{tail}"

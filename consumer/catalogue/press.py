@@ -89,9 +89,9 @@ class Press:
 
     def _why(self, name: str, error: Exception) -> str:
         file, line = _place(error.__traceback__, self._templates.sources)
-        source = self._templates.sources[file].splitlines()[line - 1] if file else ""
+        lines = self._templates.sources.get(file, "").split("\n")
         where = f"{file}:{line}" if file else name
-        return f"{where}: {_said(error, source)}"
+        return f"{where}: {_said(error, ''.join(lines[line - 1 : line]))}"
 
 
 def _parts(voice: _Voice, mail: Mail) -> tuple[str, str, str]:
