@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 
+from aiokafka import TopicPartition
+
 from consumer import guard, settings
 from consumer.demo.files import declare, toml
 from consumer.service import Service
@@ -60,12 +62,21 @@ class Guarded:
 async def place(bench: Bench) -> AsyncIterator[Place]:
     topic = f"orders.{token_hex(4)}"
     await bench.kafka.create_topic(topic, PARTITIONS)
+    await _join_once(bench.kafka, topic)
     dsn = await bench.postgres.database(_migrated)
     with tempfile.TemporaryDirectory(prefix="sendonce-bench-") as made:
         config = Path(made) / "sendonce.toml"
         config.write_text(_configuration(bench, topic, dsn, _catalogue(Path(made), topic)))
         yield Place(topic, dsn, config)
     await bench.postgres.drop(dsn)
+
+
+async def _join_once(kafka: Kafka, topic: str) -> None:
+    """Commit offset 0: a group without offsets is made sure of at length, once in its life."""
+    partitions = [TopicPartition(topic, number) for number in range(PARTITIONS)]
+    async with kafka.consumer(group_id=topic, enable_auto_commit=False) as consumer:
+        consumer.assign(partitions)
+        await consumer.commit(dict.fromkeys(partitions, 0))
 
 
 async def _migrated(dsn: str) -> None:
@@ -102,8 +113,8 @@ def _configuration(bench: Bench, topic: str, dsn: str, catalogue: Path) -> str:
     )
 
 
-async def publish(bench: Bench, topic: str, count: int) -> None:
-    async with bench.kafka.producer(linger_ms=5) as producer:
+async def publish(kafka: Kafka, topic: str, count: int) -> None:
+    async with kafka.producer(linger_ms=5) as producer:
         for number, (key, value) in enumerate(mails.values(0, count)):
             await producer.send(topic, value, key=key, partition=number % PARTITIONS)
 
@@ -111,7 +122,7 @@ async def publish(bench: Bench, topic: str, count: int) -> None:
 async def guarded(bench: Bench, count: int, at_start: Callable[[], None] = lambda: None) -> Guarded:
     """Run the service over `count` records; `at_start` is called when the clock starts."""
     async with place(bench) as here:
-        await publish(bench, here.topic, count)
+        await publish(bench.kafka, here.topic, count)
         before = await _wal(bench, here)
         service = Service(settings.load(here.config))
         serving = asyncio.create_task(service.serve())

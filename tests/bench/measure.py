@@ -49,7 +49,10 @@ class Spread:
 
     def __str__(self) -> str:
         digits = 0 if self.median >= 100 else 2
-        return f"{self.median:,.{digits}f} [{self.least:,.{digits}f}-{self.greatest:,.{digits}f}]"
+        middle, low, high = (
+            f"{value:,.{digits}f}" for value in (self.median, self.least, self.greatest)
+        )
+        return f"{middle}\n[{low}-{high}]"
 
 
 @dataclass(slots=True)

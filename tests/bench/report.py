@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -100,7 +101,10 @@ def _processor() -> str:
 
 
 def _throughput(settings: list[Setting]) -> Table:
-    table = Table(title="Mails a second: median [least-greatest]")
+    table = Table(
+        title="Mails a second: median, and the least and greatest of the repetitions",
+        box=box.SIMPLE,
+    )
     for heading in (
         "latency",
         "guarded",
@@ -110,7 +114,7 @@ def _throughput(settings: list[Setting]) -> Table:
         "to (b)",
         "CPU us",
     ):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     for setting in settings:
         table.add_row(
             f"{setting.latency_ms} ms",
@@ -123,9 +127,9 @@ def _throughput(settings: list[Setting]) -> Table:
 
 
 def _single(report: Report) -> Table:
-    table = Table(show_header=False)
+    table = Table(show_header=False, box=box.SIMPLE)
     for name, spread in report.per_mail.items():
-        table.add_row(name.replace("_", " ") + " per mail", str(spread))
+        table.add_row(name.replace("_", " ") + " per mail", str(spread).replace("\n", " "))
     for name, value in report.steady.items():
         table.add_row(f"steady: {name.replace('_', ' ')}", str(value))
     return table

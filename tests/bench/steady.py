@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench.control import arrivals, restart
-from tests.bench.guarded import Bench, place
+from tests.bench.guarded import Bench, place, publish
 from tests.bench.measure import Waits, resident_mb
 
-WARM_UP = 500  # mails that are not counted: joining the group, first connections
+WARM_UP = 500  # mails before the first that counts: joining the group, first connections
 GLANCE = 0.2  # seconds
 PATIENCE = 60.0  # seconds for the last mails to arrive
 
@@ -39,23 +39,24 @@ class Steady:
 
 
 async def steady(bench: Bench, rate: int, seconds: int, latency: float) -> Steady:
-    count = WARM_UP + rate * seconds
     restart(bench.double, latency)
     async with place(bench) as here:
         with _child("consumer", "run", "--config", str(here.config), "--log-level", "error") as run:
-            publisher = await asyncio.to_thread(
-                _published, bench.kafka.bootstrap, here.topic, count, rate
+            await publish(bench.kafka, here.topic, WARM_UP)
+            await _all_arrived(bench.double, WARM_UP)
+            count = rate * seconds
+            appended = await asyncio.to_thread(
+                _publish_steadily, bench.kafka.bootstrap, here.topic, WARM_UP, count, rate
             )
-            arrived = await _all_arrived(bench.double, count)
+            arrived = await _all_arrived(bench.double, WARM_UP + count)
             memory = resident_mb(run.pid)
-    waits = [arrived[mark] - at for mark, at in publisher.items()][WARM_UP:]
-    return Steady(rate, Waits(waits), memory)
+    return Steady(rate, Waits([arrived[mark] - at for mark, at in appended.items()]), memory)
 
 
-def _published(bootstrap: str, topic: str, count: int, rate: int) -> dict[str, float]:
-    """Publish at the rate, in another process; return the time at which each was appended."""
-    command = [sys.executable, "-m", "tests.bench.publisher", bootstrap, topic, str(count)]
-    done = subprocess.run([*command, str(rate)], check=True, stdout=subprocess.PIPE)
+def _publish_steadily(bootstrap: str, topic: str, *numbers: int) -> dict[str, float]:
+    """Publish in another process; return when each mail was handed to Kafka's client."""
+    command = [sys.executable, "-m", "tests.bench.publisher", bootstrap, topic]
+    done = subprocess.run([*command, *map(str, numbers)], check=True, stdout=subprocess.PIPE)
     times: dict[str, float] = json.loads(done.stdout)
     return times
 
