@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -104,9 +104,12 @@ def record(topic: str = "orders", *, timestamp: int = NOW, value: bytes = b"{}")
     return Record(topic, 0, 7, timestamp, None, value)
 
 
+LEFT_OUT: Any = object()
+
+
 def note(*, attributes: Mapping[str, str] | None = None, **changes: Json) -> Event:
-    """Make an event of the small folder; a member that is given as ... is left out."""
-    data = {k: v for k, v in {**EXAMPLE, **changes}.items() if v is not ...}
+    """Make an event of the small folder, with other members; `LEFT_OUT` leaves one out."""
+    data = {k: v for k, v in {**EXAMPLE, **changes}.items() if v is not LEFT_OUT}
     return Event("note", data, attributes or {})
 
 
@@ -126,9 +129,6 @@ def message_of(catalogue: Catalogue, event: Event) -> Message:
     message = catalogue.render(mail_of(catalogue, event))
     assert isinstance(message, Message), message
     return message
-
-
-Change = Callable[[str], str]
 
 
 def moment(text: str) -> datetime:

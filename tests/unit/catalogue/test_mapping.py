@@ -11,8 +11,9 @@ import pytest
 
 from consumer.catalogue import TopicRule
 from consumer.keys import send_key
-from consumer.model import Bad, Json, OnUnknown, Priority, Reason, Skipped, SkipRule
+from consumer.model import Bad, Event, Json, OnUnknown, Priority, Reason, Skipped, SkipRule
 from tests.unit.catalogue.shop import (
+    LEFT_OUT,
     MAIL,
     NOW,
     SCHEMA,
@@ -86,13 +87,13 @@ def test_ignoring_one_type_leaves_the_others_unknown(tmp_path: Path) -> None:
     assert bad_of(catalogue, replace(note(), type="b")).reason is Reason.UNKNOWN_TYPE
 
 
-def two_versions(root: Path, text: str = MAIL) -> dict[str, str | None]:
+def two_versions(text: str = MAIL) -> dict[str, str | None]:
     second = {**SCHEMA, "properties": {**SCHEMA["properties"], "name": {"const": "Two"}}}
     return {"note/v2.schema.json": json.dumps(second), "note/mail.toml": text}
 
 
 def test_the_event_names_its_schema_version(tmp_path: Path) -> None:
-    catalogue = open_shop(tmp_path, two_versions(tmp_path))
+    catalogue = open_shop(tmp_path, two_versions())
     mail_of(catalogue, replace(note(name="Two"), schema_version=2))
     assert bad_of(catalogue, replace(note(), schema_version=2)).reason is Reason.INVALID
     bad = bad_of(catalogue, replace(note(), schema_version=3))
@@ -101,7 +102,15 @@ def test_the_event_names_its_schema_version(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("version", "known"),
-    [(1, True), ("1", True), (3, False), (1.0, False), (True, False), (None, False), (..., False)],
+    [
+        (1, True),
+        ("1", True),
+        (3, False),
+        (1.0, False),
+        (True, False),
+        (None, False),
+        (LEFT_OUT, False),
+    ],
 )
 def test_the_schema_version_may_stand_in_the_data(
     tmp_path: Path, version: Json, *, known: bool
@@ -142,7 +151,7 @@ def test_an_invalid_event_names_pointer_and_keyword_but_no_value(tmp_path: Path)
     details = {
         "/name: maxLength (v1.schema.json)": note(name=SECRET),
         "/nick: format (email) (v1.schema.json)": note(nick="s3cret"),
-        "/: required (name is absent) (v1.schema.json)": note(name=...),
+        "/: required (name is absent) (v1.schema.json)": note(name=LEFT_OUT),
         # A member name that the sender chose may itself be an address.
         "/extra/*: type (v1.schema.json)": note(extra={SECRET: SECRET}),
     }
@@ -348,8 +357,6 @@ def test_pick_takes_named_members_only() -> None:
     catalogue = real_catalogue()
     items = [one for one in catalogue.examples if one.name == "cloudevent"]
     body = json.loads(next(one.value for one in items if one.mail_type == "order.receipt"))
-    from consumer.model import Event  # noqa: PLC0415 - this test alone
-
     mail = mail_of(catalogue, Event("order.receipt", body["data"]))
     assert all("sku" not in item for item in mail.context["items"])  # type: ignore[operator,union-attr] # Json
     assert "sku" in body["data"]["order"]["items"][0]

@@ -42,8 +42,7 @@ MAIL_TOML = {
     ),
     "nullable without fallback": (
         MAIL.replace('name = "name"', 'name = "nick"'),
-        "note/mail.toml:8: context.name: 'nick' may be absent or null (v1.schema.json): require it "
-        'there, or write { path = "...", default = ... } here',
+        'null (v1.schema.json): require it there, or write { path = "...", default = ... } here',
     ),
     "odd source": (
         MAIL.replace('"name"', '{ paht = "name" }'),
