@@ -65,6 +65,9 @@ def write(root: Path, changes: Mapping[str, str | None] | None = None) -> Path:
     return root
 
 
+_OPENED: dict[object, Catalogue] = {}
+
+
 def open_shop(
     root: Path,
     changes: Mapping[str, str | None] | None = None,
@@ -73,15 +76,19 @@ def open_shop(
     fingerprint_key: bytes | None = KEY,
     retention: float = 30 * DAY,
 ) -> Catalogue:
-    return load(
-        write(root, changes),
-        senders=SENDERS,
-        providers=["postmark", "file"],
-        retention=retention,
-        fingerprint_key=fingerprint_key,
-        decode=decode,
-        topics=topics,
-    )
+    """Write and load; a catalogue that was loaded before is the same: it is pure."""
+    asked = repr((sorted((changes or {}).items()), topics, fingerprint_key, retention))
+    if asked not in _OPENED:
+        _OPENED[asked] = load(
+            write(root, changes),
+            senders=SENDERS,
+            providers=["postmark", "file"],
+            retention=retention,
+            fingerprint_key=fingerprint_key,
+            decode=decode,
+            topics=topics,
+        )
+    return _OPENED[asked]
 
 
 @cache

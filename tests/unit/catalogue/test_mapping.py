@@ -223,7 +223,7 @@ def test_what_cannot_be_a_part_of_a_key(tmp_path: Path, part: Json) -> None:
         {**schema, "properties": {**schema["properties"], "id": {"not": {"const": 0}}}}
     )
     # The schema promises nothing here; the catalogue's own check would refuse it, so go below it.
-    catalogue = open_shop(tmp_path)
+    catalogue = open_shop(tmp_path, {"note/own.md": "this one is changed below"})
     rules = catalogue._by_event["orders", "note"]
     from consumer.catalogue.schema import compile_schema  # noqa: PLC0415 - this test alone
 
