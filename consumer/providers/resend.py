@@ -1,7 +1,8 @@
 """Resend, as of https://resend.com/docs/api-reference/emails/send-email.
 
 Our key is Resend's idempotency key: within its window a repeat of the same bytes is the same mail.
-It travels as a tag too, which the webhooks return.
+It travels as a tag too, which the webhooks return. What it cannot do for a single mail: carry our
+Message-ID (it makes its own), switch tracking (a setting of the domain).
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def _body(message: Message) -> dict[str, Any]:
         "subject": message.subject,
         "text": message.text,
         "html": message.html,
-        "headers": {"Message-ID": message.message_id, **dict(message.headers)},
+        "headers": dict(message.headers),
         "tags": [{"name": name, "value": value} for name, value in _tags(message)],
     }
     if message.reply_to is not None:

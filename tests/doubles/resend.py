@@ -87,6 +87,10 @@ def _members(body: bytes) -> Mapping[str, Any]:
         raise _error(422, "invalid_parameter")
     if not all(isinstance(mail.get(name), str) and mail[name] for name in ("subject", "html")):
         raise _error(422, "missing_required_field")
+    if "message-id" in {name.casefold() for name in mail.get("headers", {})}:
+        raise _error(
+            422, "invalid_parameter"
+        )  # not documented as settable: nobody should rely on it
     return mail
 
 
