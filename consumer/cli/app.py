@@ -43,8 +43,12 @@ class Commands(TyperGroup):
             raise _ended(stop.message, stop.code) from None
         except (CatalogueErrors, SettingsError) as errors:
             raise _ended("\n".join(map(str, errors.problems)), 2) from None
-        except (GuardError, KafkaRefusedError, KafkaUnreachableError) as error:
+        except GuardError as error:
             raise _ended(str(error), 1) from None
+        except KafkaUnreachableError as error:
+            raise _ended(f"Kafka does not answer: {error}", 1) from None
+        except KafkaRefusedError as error:
+            raise _ended(f"Kafka refuses: {error}", 1) from None
 
 
 def _ended(message: str, code: int) -> typer.Exit:

@@ -130,7 +130,7 @@ def _tell(letter: DeadLetter) -> None:
             ("mail type", letter.event_type),
             ("key", letter.idempotency_key),
             ("record", letters.place(letter.coordinates)),
-            ("failed", f"{letter.failures} times, last {letter.last_failed_at.isoformat()}"),
+            ("failures", f"{letter.failures}, last {letter.last_failed_at.isoformat()}"),
             ("first", letter.first_failed_at.isoformat()),
             ("next check", letter.next_check_at and letter.next_check_at.isoformat()),
             ("value", record and _size(record.value)),

@@ -79,7 +79,7 @@ async def _send(cluster: Cluster, events: Sequence[Reading], key: str | None) ->
     except ExceptionGroup as errors:
         raise Stop(f"Kafka refused: {errors.exceptions[0]}") from None
     finally:
-        await producer.close(timeout=5.0)
+        await producer.close(budget=5.0)
 
 
 async def _send_one(producer: Producer, event: Reading, key: str | None) -> None:

@@ -13,19 +13,12 @@ from consumer.cli import printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, app
 from consumer.telemetry import configure_logging
 
-
-class Level(StrEnum):
-    DEBUG = "debug"
-    INFO = "info"
-    WARNING = "warning"
-    ERROR = "error"
-
-
+Level = StrEnum("Level", ["debug", "info", "warning", "error"])
 LevelOption = Annotated[Level, typer.Option(help="Least level of the JSON log lines on stderr.")]
 
 
 @app.command()
-def run(config: ConfigOption = DEFAULT_CONFIG, log_level: LevelOption = Level.INFO) -> None:
+def run(config: ConfigOption = DEFAULT_CONFIG, log_level: LevelOption = Level.info) -> None:
     """Consume, guard and send, until SIGTERM or SIGINT; a second signal stops at once.
 
     Waits for Kafka and Postgres at the start, for postgres.start_timeout. Logs go to stderr.

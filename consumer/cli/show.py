@@ -90,7 +90,7 @@ def _tell(story: Story, *, reveal: bool) -> None:
             ("in doubt since", story.doubt_since and story.doubt_since.isoformat()),
             ("in doubt at", story.doubt_provider),
             ("error", row.error),
-            ("taken over", f"{row.epoch - 1} times" if row.epoch > 1 else None),
+            ("takeovers", row.epoch - 1 or None),
             ("catalogue", row.catalogue),
         ]
     )

@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import structlog
@@ -93,15 +94,21 @@ def _write_all(stream: BinaryIO, data: bytes) -> None:
 
 
 class _Logger:
-    """What structlog calls at the end of its processors. One way out for the whole process."""
+    """What structlog calls at the end of its processors, by the name of the level."""
 
-    out: Logs | None = None
+    out: Logs | None = None  # one way out for the whole process, also for loggers made before it
 
-    def msg(self, line: bytes) -> None:
+    def __getattr__(self, _level: str) -> Callable[[bytes], None]:
+        return self._write
+
+    def _write(self, line: bytes) -> None:
         if _Logger.out is not None:
             _Logger.out.write(line)
 
-    debug = info = warning = warn = error = critical = fatal = exception = failure = log = msg
+
+def dropped_lines() -> int:
+    """Count the lines of this process that nobody read in time."""
+    return _Logger.out.dropped if _Logger.out is not None else 0
 
 
 def configure_logging(level: str = "info", stream: BinaryIO | None = None) -> Logs:
@@ -137,7 +144,8 @@ def _configure_structlog(level: int) -> None:
 
 
 def _render(_logger: WrappedLogger, _method: str, event: EventDict) -> tuple[tuple[bytes], Any]:
-    return (to_line(event),), {}
+    first = {name: event.pop(name, None) for name in ("timestamp", "level", "event")}
+    return (to_line({**first, **event}),), {}
 
 
 # ── Libraries speak through the standard library, and some of them do not stop

@@ -31,6 +31,7 @@ from consumer.model import (
     Unclear,
 )
 from consumer.providers.breaker import State
+from consumer.telemetry.logs import dropped_lines
 from consumer.telemetry.series import Lag, LagCollector, counter, counters, gauges, histograms
 
 ANSWERS: Final[Mapping[type[Answer], str]] = {
@@ -78,7 +79,6 @@ class Metrics:
             registry, "skipped", "Records that a written rule skipped.", "topic", "rule"
         )
         self._outcomes = counters(registry, "outcomes", "Outcome records published.", "status")
-        self._alerts = counters(registry, "alerts", "Alert lines logged, by name.", "alert")
         self.doubles = counter(registry, "doubles", "Second acceptances seen for one key.")
         self.fenced = counter(registry, "fenced_writes", "Writes that a later epoch kept out.")
 
@@ -128,9 +128,10 @@ class Metrics:
         )
         self._in_flight = Gauge("sendonce_in_flight_records", "Records in hand.", registry=registry)
         self._leases = Gauge("sendonce_leases_held", "Leases held.", registry=registry)
-        self._lost_lines = Gauge(
+        lost = Gauge(
             "sendonce_log_lines_dropped", "Log lines nobody read in time.", registry=registry
         )
+        lost.set_function(dropped_lines)
 
     # ── The straight line
 
@@ -185,9 +186,6 @@ class Metrics:
         """`sender` None: the breaker of the provider as a whole."""
         self._breakers[provider, sender or ""].set(_BREAKERS[state])
 
-    def alert(self, name: str) -> None:
-        self._alerts[(name,)].inc()
-
     def loop_lag(self, seconds: float) -> None:
         self._loop_lag.observe(max(seconds, 0.0))
 
@@ -203,20 +201,13 @@ class Metrics:
     def watch(
         self,
         *,
-        lag: Callable[[], Lag] | None = None,
-        in_flight: Callable[[], float] | None = None,
-        leases: Callable[[], float] | None = None,
-        dropped_lines: Callable[[], float] | None = None,
+        lag: Callable[[], Lag],
+        in_flight: Callable[[], float],
+        leases: Callable[[], float],
     ) -> None:
-        if lag is not None:
-            self.registry.register(LagCollector(lag))
-        for gauge, read in (
-            (self._in_flight, in_flight),
-            (self._leases, leases),
-            (self._lost_lines, dropped_lines),
-        ):
-            if read is not None:
-                gauge.set_function(read)
+        self.registry.register(LagCollector(lag))
+        self._in_flight.set_function(in_flight)
+        self._leases.set_function(leases)
 
 
 def _age(record: Record) -> float:

@@ -33,20 +33,13 @@ class LagCollector(Collector):
     def __init__(self, read: Callable[[], Lag]) -> None:
         self._read = read
 
-    def describe(self) -> Iterable[Metric]:
-        return [self._family()]
-
     def collect(self) -> Iterable[Metric]:
-        family = self._family()
+        family = GaugeMetricFamily(
+            "sendonce_lag_records", "Records behind the end.", labels=["topic", "partition"]
+        )
         for (topic, partition), records in self._read().items():
             family.add_metric([topic, str(partition)], records)
         yield family
-
-    @staticmethod
-    def _family() -> GaugeMetricFamily:
-        return GaugeMetricFamily(
-            "sendonce_lag_records", "Records behind the end.", labels=["topic", "partition"]
-        )
 
 
 def counter(registry: CollectorRegistry, name: str, text: str) -> Counter:

@@ -13,6 +13,7 @@ from consumer.model import Accepted, Answer, Outcome, OutcomeStatus, Record, Unc
 from consumer.providers.breaker import State
 from consumer.telemetry import Metrics
 from consumer.telemetry.metrics import _BREAKERS, ANSWERS
+from consumer.telemetry.series import LagCollector
 
 
 def test_every_answer_has_a_name_of_its_own() -> None:
@@ -71,9 +72,11 @@ def test_a_stored_outcome_is_no_new_dead_letter() -> None:
 
 def test_a_partition_that_was_given_up_shows_no_lag_any_more() -> None:
     metrics, lag = Metrics(), {("orders", 0): 7, ("orders", 1): 0}
-    metrics.watch(lag=lambda: lag, in_flight=lambda: 3, leases=lambda: 2, dropped_lines=lambda: 0)
+    metrics.watch(lag=lambda: lag, in_flight=lambda: 3, leases=lambda: 2)
     assert 'sendonce_lag_records{partition="0",topic="orders"} 7.0' in _text(metrics)
     assert "sendonce_in_flight_records 3.0" in _text(metrics)
+    [family] = LagCollector(lambda: lag).collect()
+    assert len(family.samples) == 2
     del lag["orders", 0]
     assert 'partition="0"' not in _text(metrics)
 
