@@ -50,9 +50,9 @@ async def stage(request: pytest.FixtureRequest) -> AsyncIterator[Stage]:
         yield ready
 
 
-@pytest.fixture
-def http(stage: Stage) -> Stage:
-    """Yield the stage, where it is one with HTTP: some laws are about HTTP alone."""
-    if not stage.kind.http:
-        pytest.skip("speaks no HTTP")
-    return stage
+@pytest.fixture(params=[kind for kind in KINDS if kind.http], ids=lambda kind: kind.name)
+async def http(request: pytest.FixtureRequest) -> AsyncIterator[Stage]:
+    """Yield a stage that speaks HTTP: some laws are about HTTP alone."""
+    kind: Kind = request.param
+    async with kind.start() as double, on_stage(kind, double) as ready:
+        yield ready
