@@ -13,15 +13,18 @@ from consumer.providers.options import Duration, Options, Secrets, seconds
 from consumer.providers.postmark import Postmark, PostmarkOptions
 from consumer.providers.resend import Resend, ResendOptions
 from consumer.providers.ses import Ses, SesOptions
+from consumer.providers.smtp import SmtpOptions, SmtpProvider
 from consumer.providers.transport import HttpProvider
 
 AnyOptions: TypeAlias = Annotated[
-    PostmarkOptions | ResendOptions | SesOptions | FileOptions, Field(discriminator="type")
+    PostmarkOptions | ResendOptions | SesOptions | SmtpOptions | FileOptions,
+    Field(discriminator="type"),
 ]
 OPTIONS: dict[str, type[Options]] = {
     "postmark": PostmarkOptions,
     "resend": ResendOptions,
     "ses": SesOptions,
+    "smtp": SmtpOptions,
     "file": FileOptions,
 }
 
@@ -31,6 +34,8 @@ def build(name: str, options: Options) -> Provider:
     match options:
         case FileOptions():
             return FileProvider(name, options)
+        case SmtpOptions():
+            return SmtpProvider(name, options)
         case _:
             return HttpProvider(name, options, adapter(options))
 
@@ -67,6 +72,8 @@ __all__ = [
     "Secrets",
     "SesOptions",
     "Sighting",
+    "SmtpOptions",
+    "SmtpProvider",
     "Unasked",
     "adapter",
     "build",

@@ -25,6 +25,7 @@ from tests.doubles.postmark import PostmarkApi
 from tests.doubles.resend import ResendApi
 from tests.doubles.script import Fault, Script
 from tests.doubles.ses import SesApi
+from tests.doubles.smtp import SmtpDouble
 
 
 class AnyDouble(Protocol):
@@ -50,6 +51,10 @@ class Kind:
 
 def said(status: int, body: object, headers: Mapping[str, str] | None = None) -> Fault:
     return Fault("status", status=status, body=orjson.dumps(body).decode(), headers=headers or {})
+
+
+def replied(code: int, text: str, at: str) -> Fault:
+    return Fault("status", status=code, body=text, headers={"at": at})
 
 
 POSTMARK: Final = Kind(
@@ -85,5 +90,18 @@ SES: Final = Kind(
         Unclear: said(500, {"__type": "InternalServiceErrorException"}),
     },
 )
+SMTP: Final = Kind(
+    "smtp",
+    SmtpDouble,
+    {
+        Transient: replied(451, "4.3.0 for ada@example.com", "end"),
+        SlowDown: replied(454, "Throttling failure: Maximum sending rate exceeded", "end"),
+        Refused: replied(550, "5.1.1 <ada@example.com> is nobody", "rcpt"),
+        Rejected: replied(554, "5.6.0 not this one", "end"),
+        Blocked: replied(553, "5.7.1 receipts@shop.example is not yours", "mail"),
+    },
+    http=False,
+    takes_utf8_local=True,
+)
 
-KINDS: Final = (POSTMARK, RESEND, SES)
+KINDS: Final = (POSTMARK, RESEND, SES, SMTP)
