@@ -122,11 +122,6 @@ class Guard:
         """Since when Postgres does not answer; None: it does."""
         return self._weather.down_since
 
-    @property
-    def unreachable_since(self) -> datetime | None:
-        """When Postgres went away; None while it answers."""
-        return self._weather.down_since
-
     # ── The straight line
 
     async def look(self, key: str, mail_type: str, at: Coordinates) -> Row | None:

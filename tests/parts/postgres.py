@@ -192,10 +192,14 @@ class Server:
 
 @contextmanager
 def start_postgres(
-    *, fsync: bool = True, settings: Mapping[str, str] | None = None
+    *, fsync: bool = True, own: bool = False, settings: Mapping[str, str] | None = None
 ) -> Iterator[Postgres]:
-    """Yield a running Postgres; `fsync=False` for tests that never pull its plug."""
-    external = os.environ.get(EXTERNAL)
+    """Yield a running Postgres.
+
+    `fsync=False`: what is committed survives a kill -9 of the server, not a crash of the machine.
+    `own`: for a test that stops or kills it; never the external one.
+    """
+    external = None if own else os.environ.get(EXTERNAL)
     if external:
         postgres = Postgres(external)
         try:

@@ -237,7 +237,7 @@ async def test_killed_under_load_and_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Kill -9: every claim is granted exactly once, every outcome stands."""
-    with start_postgres(fsync=False) as server:
+    with start_postgres(fsync=False, own=True) as server:
         dsn = await server.database()
         await migrate(dsn, environment="test")
         guard = await Guard.open(dsn, owner="w", lease=30.0, retention=86400.0, environment="test")
