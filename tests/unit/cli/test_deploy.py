@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
 from prometheus_client import generate_latest
 from pydantic import BaseModel
 
-from consumer import settings
+from consumer import service, settings
 from consumer.model import Reason, Status
 from consumer.providers import OPTIONS, Options
 from consumer.settings.schema import NAMED, SECTIONS
@@ -20,11 +21,28 @@ from consumer.telemetry.metrics import ANSWERS
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 EXAMPLE = (DEPLOY / "sendonce.example.toml").read_text()
+MANIFEST = (DEPLOY / "kubernetes.yaml").read_text()
 README = (DEPLOY / "README.md").read_text()
 
 
-def test_the_example_configuration_loads(tmp_path: Path) -> None:
+def test_the_example_configuration_loads() -> None:
     settings.load(DEPLOY / "sendonce.example.toml", {})
+
+
+def test_the_configuration_of_the_manifest_loads(tmp_path: Path) -> None:
+    """Its file and its secrets together are a whole configuration."""
+    text = MANIFEST.partition("sendonce.toml: |\n")[2].partition("---\n")[0]
+    (tmp_path / "sendonce.toml").write_text(dedent(text))
+    secrets = dict(re.findall(r'(?m)^  (SENDONCE_\w+): "(.*)"$', MANIFEST))
+    found = settings.load(tmp_path / "sendonce.toml", secrets)
+    assert found.safety.production
+    assert list(found.providers) == ["postmark"]
+
+
+def test_the_grace_time_of_the_manifest_is_longer_than_a_stop() -> None:
+    [grace] = re.findall(r"terminationGracePeriodSeconds: (\d+)", MANIFEST)
+    drain = settings.Kafka.model_fields["drain_timeout"].default
+    assert int(grace) > drain + service.STOP_MARGIN + service.TASK_BUDGET + 10
 
 
 def test_what_is_commented_out_in_the_example_is_a_setting_too() -> None:
