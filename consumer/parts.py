@@ -83,6 +83,7 @@ async def open_guard(settings: config.Settings, name: str, metrics: Metrics) -> 
         retention=settings.guard.retention,
         environment=settings.safety.environment,
         pgbouncer=settings.postgres.pgbouncer,
+        pool_size=settings.postgres.pool_size,
         on_batch=metrics.guard_batch,
         on_double=lambda row, _proof: _alarm_double(row.key, metrics),
     )
@@ -95,14 +96,12 @@ def _alarm_double(key: str, metrics: Metrics) -> None:
 
 def routes(settings: config.Settings, metrics: Metrics) -> Routes:
     """Build every configured provider with its permits. Needs a running loop: permits wait."""
-    return Routes({name: _route(name, options, metrics) for name, options in _options(settings)})
+    return Routes(
+        {name: _route(name, options, metrics) for name, options in settings.providers.items()}
+    )
 
 
-def _options(settings: config.Settings) -> list[tuple[str, providers.AnyOptions]]:
-    return list(settings.providers.items())
-
-
-def _route(name: str, options: providers.AnyOptions, metrics: Metrics) -> Route:
+def _route(name: str, options: providers.Options, metrics: Metrics) -> Route:
     def changed(provider: str, sender: str | None, state: State, error: str) -> None:
         metrics.breaker(provider, sender, state)
         tell = log.info if state is State.CLOSED else log.error
