@@ -101,7 +101,7 @@ class Intake:
             self._all.copy(), until - reserve, last_words=min(LAST_WORDS, reserve / 4)
         )
         await self._committer.last(owned, min(COMMIT_DEADLINE, reserve / 3))
-        left = await self._consumer.close(timeout=max(0.5, until - time.monotonic()))
+        left = await self._consumer.close(budget=max(0.5, until - time.monotonic()))
         log.info("intake_stopped", left_the_group=left, in_hand=self._in_flight)
         await self._end_tasks()
 

@@ -45,7 +45,7 @@ class OutcomePublisher:
     async def close(self) -> None:
         producer, self._producer = self._producer, None
         if producer is not None:
-            await producer.close(timeout=CLOSE_DEADLINE)
+            await producer.close(budget=CLOSE_DEADLINE)
 
     async def _acked(self, producer: Producer, key: bytes | None, value: bytes) -> bool:
         try:
@@ -63,7 +63,7 @@ class OutcomePublisher:
                 return
             self._producer = None
             if broken is not None:
-                await broken.close(timeout=CLOSE_DEADLINE)
+                await broken.close(budget=CLOSE_DEADLINE)
             try:
                 self._producer = await self._new()
             except (KafkaUnreachableError, KafkaRefusedError) as error:

@@ -19,7 +19,7 @@ POM = HERE / "pom.xml"
 COMPLETE = LIBS / "complete"  # a copy of the POM that they were brought for
 START_TIMEOUT = 60.0  # seconds; two on a quiet machine
 MAVEN_TIMEOUT = 600.0
-JVM = ("-Xmx512m", "-Xms128m", "-XX:+UseSerialGC")
+JVM = ("-Xmx512m", "-Xms128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")  # up twice as soon
 
 # Logging to stderr: little, but the line that says "ready" must be among it.
 LOGGING = (

@@ -15,6 +15,7 @@ from consumer.intake.cluster import Cluster, Timing
 from consumer.intake.kafka.access import client_options
 from consumer.model import Record
 
+_CUT = 1.0  # seconds for what is cut off to end
 FETCH_BYTES = 512 * 1024  # per partition: bounds what waits in memory unread
 
 
@@ -69,16 +70,20 @@ def to_record(message: Any) -> Record:
     )
 
 
-async def stopped(consumer: Any, timeout: float) -> bool:  # noqa: ASYNC109 - a budget
+async def stopped(consumer: Any, budget: float) -> bool:
     """Stop in a task of its own: with brokers down, stop() cancels whoever runs it."""
     stopping = asyncio.create_task(consumer.stop())
-    done, _ = await asyncio.wait({stopping}, timeout=timeout)
-    if not done:
+    return await ended(stopping, budget, consumer._client)  # noqa: SLF001 - no public way
+
+
+async def ended(stopping: asyncio.Task[None], budget: float, client: Any) -> bool:
+    """Wait for a client's stop(); False: it failed or took too long, and is cut off."""
+    await asyncio.wait({stopping}, timeout=budget)
+    if not stopping.done():
         stopping.cancel()
-        await asyncio.wait({stopping}, timeout=1.0)
-    if done and not stopping.cancelled() and stopping.exception() is None:
+        await asyncio.wait({stopping}, timeout=_CUT)
+    elif not stopping.cancelled() and stopping.exception() is None:
         return True
-    # What it did not come to; its metadata task would go on for ever.
-    closing = asyncio.create_task(consumer._client.close())  # noqa: SLF001 - no public way
-    await asyncio.wait({closing}, timeout=1.0)
+    # What it did not come to: else connections stay open and metadata is asked for, for ever.
+    await asyncio.wait({asyncio.create_task(client.close())}, timeout=_CUT)
     return False

@@ -99,7 +99,7 @@ class Consumer:
             try:
                 await self._join(owner, counts)
             except BaseException:
-                await self.close(timeout=COMMIT_DEADLINE)
+                await self.close(budget=COMMIT_DEADLINE)
                 raise
 
     async def _join(self, owner: Owner, counts: Mapping[str, int]) -> None:
@@ -207,8 +207,11 @@ class Consumer:
     async def start_at(self, partition: Partition, offset: int) -> bool:
         """Commit, then read from `offset`; False: the commit is not certain, nothing changed."""
         answer = await self.commit({partition: offset})
-        if not isinstance(answer, Committed) or self._state(partition) is None:
+        if not isinstance(answer, Committed):
+            log.warning("start_position_not_committed", topic=partition.topic, error=answer.error)
             return False
+        if self._state(partition) is None:
+            return False  # taken away meanwhile; the next owner finds the commit
         self._consumer.seek(TopicPartition(*partition), offset)
         return True
 
@@ -244,12 +247,12 @@ class Consumer:
         """Ask the cluster something by a connection of its own; raises as `open` does."""
         await check_topics(self._cluster, self.topics)
 
-    async def close(self, *, timeout: float) -> bool:  # noqa: ASYNC109 - a budget, not a cancel
+    async def close(self, *, budget: float) -> bool:
         """Leave the group. False: not heard in time; the brokers find out by the session."""
         if self._starts is not None:
             await self._starts.forget()
         consumer, self._consumer = self._consumer, None
-        return consumer is None or await stopped(consumer, timeout)
+        return consumer is None or await stopped(consumer, budget)
 
 
 class _Listener(ConsumerRebalanceListener):  # type: ignore[misc] # aiokafka ships no types

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Sequence
 from typing import Any
 
 from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaTimeoutError
 
 from consumer.intake.cluster import Cluster
 from consumer.intake.kafka.access import client_options, show_password, translated
+from consumer.intake.kafka.client import ended
 
 Header = tuple[str, bytes]
+_CUT = 1.0  # seconds for what is cut off to end
 
 
 class Producer:
@@ -31,7 +33,7 @@ class Producer:
             try:
                 await self._producer.start()
             except BaseException:
-                await self.close(timeout=1.0)
+                await self.close(budget=1.0)
                 raise
 
     async def send(
@@ -44,10 +46,14 @@ class Producer:
         show_password(self._producer.client, self._cluster)
         await self._producer.send_and_wait(topic, value, key, headers=list(headers))
 
-    async def close(self, *, timeout: float) -> None:  # noqa: ASYNC109 - a budget for flushing
+    async def close(self, *, budget: float) -> None:
+        """Flush and disconnect; what is not acked within `budget` seconds fails."""
         producer, self._producer = self._producer, None
         if producer is None:
             return
-        with contextlib.suppress(Exception):  # what was not acked is not acked
-            async with asyncio.timeout(timeout):
-                await producer.stop()
+        stopping = asyncio.create_task(producer.stop())
+        await asyncio.wait({stopping}, timeout=budget)
+        if not stopping.done():
+            # Idempotent batches have no end of their own, and stop() waits for all of them.
+            producer._message_accumulator.fail_all(KafkaTimeoutError())  # noqa: SLF001 - see above
+        await ended(stopping, _CUT, producer.client)

@@ -151,7 +151,7 @@ async def test_a_compacted_topic_is_warned_of(
         Cluster(kafka.bootstrap), group_id=unique("g"), topics=[topic], start_from=Edge.EARLIEST
     )
     await consumer.open(_Nobody())
-    await consumer.close(timeout=5)
+    await consumer.close(budget=5)
     assert {"event": "topic_is_compacted", "topic": topic, "log_level": "warning"} in lines
 
 
