@@ -9,7 +9,7 @@ from typing import Final
 
 from jinja2 import nodes
 from jinja2.exceptions import TemplateSyntaxError
-from jinja2.meta import find_referenced_templates, find_undeclared_variables
+from jinja2.meta import find_undeclared_variables
 
 from consumer.catalogue.errors import Problem
 from consumer.catalogue.printing import PrintError
@@ -28,28 +28,45 @@ class Reading:
 def inspect(templates: Templates, name: str) -> Reading:
     """Follow extends, include and import from one template on."""
     engine = templates.engine(None)
-    variables: dict[str, tuple[str, int]] = {}
-    seen: dict[str, tuple[Problem, ...]] = {}
-    given: set[str] = set()
-    waiting = [name]
+    parsed: dict[str, nodes.Template | Problem] = {}
+    modules: set[str] = set()  # imported: they see no variables but those they set
+    waiting = [(name, False)]
     while waiting:
-        file = waiting.pop()
-        if file in seen:
+        file, imported = waiting.pop()
+        if file in parsed or file not in templates.sources:
             continue
-        parsed = _parse(engine, templates, file)
-        if isinstance(parsed, Problem):
-            seen[file] = (parsed,)
-            continue
-        seen[file] = tuple(_faults(templates, file, parsed))
-        given |= set(_set_at_top(parsed))
-        waiting += [
-            ref for ref in find_referenced_templates(parsed) if ref and ref in templates.sources
-        ]
-        for variable in find_undeclared_variables(parsed):
-            variables.setdefault(variable, (file, _first_use(parsed, variable)))
-    wanted = {v: place for v, place in variables.items() if v not in given}
-    problems = tuple(problem for several in seen.values() for problem in several)
-    return Reading(wanted, frozenset(seen), problems)
+        parsed[file] = template = _parse(engine, templates, file)
+        if imported:
+            modules.add(file)
+        if isinstance(template, nodes.Template):
+            waiting += [(to, imported or kind in _IMPORTS) for kind, to in _drawn(template)]
+    read = {file: one for file, one in parsed.items() if isinstance(one, nodes.Template)}
+    problems = [one for one in parsed.values() if isinstance(one, Problem)]
+    for file, template in read.items():
+        problems += _faults(templates, file, template)
+    return Reading(_wanted(read, modules), frozenset(parsed), tuple(problems))
+
+
+_IMPORTS: Final = (nodes.Import, nodes.FromImport)
+_DRAWS: Final = (nodes.Extends, nodes.Include, *_IMPORTS)
+
+
+def _drawn(template: nodes.Template) -> Iterator[tuple[type[nodes.Node], str]]:
+    for node in template.find_all(_DRAWS):
+        target = getattr(node, "template", None)
+        if isinstance(target, nodes.Const) and isinstance(target.value, str):
+            yield type(node), target.value
+
+
+def _wanted(read: Mapping[str, nodes.Template], modules: set[str]) -> dict[str, tuple[str, int]]:
+    """Return the variables that must be given, each with the place of its first use."""
+    shared = {name for file in read if file not in modules for name in _set_at_top(read[file])}
+    wanted: dict[str, tuple[str, int]] = {}
+    for file, template in read.items():
+        set_here = set(_set_at_top(template)) if file in modules else shared
+        for variable in find_undeclared_variables(template) - set_here:
+            wanted.setdefault(variable, (file, _first_use(template, variable)))
+    return wanted
 
 
 def _parse(engine: Engine, templates: Templates, file: str) -> nodes.Template | Problem:
@@ -64,7 +81,7 @@ def _parse(engine: Engine, templates: Templates, file: str) -> nodes.Template | 
 
 
 def _faults(templates: Templates, file: str, parsed: nodes.Template) -> Iterator[Problem]:
-    for node in parsed.find_all((nodes.Extends, nodes.Include, nodes.Import, nodes.FromImport)):
+    for node in parsed.find_all(_DRAWS):
         target = getattr(node, "template", None)
         if not isinstance(target, nodes.Const):
             yield Problem(file, node.lineno, "name the template in quotes: no variable there")

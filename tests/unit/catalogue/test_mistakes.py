@@ -242,6 +242,29 @@ def test_topic_rules_that_contradict_the_folders(tmp_path: Path) -> None:
     ]
 
 
+def test_what_a_module_sets_is_its_own(tmp_path: Path) -> None:
+    """A layout that imports `name` from elsewhere neither uses nor hides the mail's own `name`."""
+    module = '{% set name = "Shop" %}{% macro hello() %}{{ name }}{% endmacro %}'
+    text = '{% import "_layouts/m.j2" as m %}{{ m.hello() }}'
+    parts = dict.fromkeys(("note/subject.j2", "note/body.txt.j2", HTML), text)
+    [line] = mistakes(tmp_path / "a", {"_layouts/m.j2": module, **parts})
+    assert line.startswith("note/mail.toml:8: context.name: no template prints it")
+    files = {"_layouts/m.j2": module, HTML: text, "_layouts/x.j2": "{{ oops }}"}
+    open_shop(tmp_path / "b", files)
+    used = '{% from "_layouts/x.j2" import y %}{{ name }}'
+    assert "_layouts/x.j2:1: 'oops' is not in" in mistakes(tmp_path / "c", {**files, HTML: used})[0]
+
+
+def test_a_template_may_set_what_its_layout_prints(tmp_path: Path) -> None:
+    layout = "{{ title }} {% block body %}{% endblock %}"
+    text = (
+        '{% extends "_layouts/l.j2" %}{% set title = name %}'
+        "{% macro twice(x) %}{{ x }}{{ x }}{% endmacro %}"
+        "{% block body %}{{ twice(title) }}{% endblock %}"
+    )
+    open_shop(tmp_path, {"_layouts/l.j2": layout, "note/body.txt.j2": text})
+
+
 def test_a_path_must_hold_in_every_version(tmp_path: Path) -> None:
     second = json.dumps({**SCHEMA, "required": ["id", "to"]})
     [line] = mistakes(tmp_path, {"note/v2.schema.json": second})
