@@ -13,6 +13,7 @@ Python, so a repeat can be compared with the first attempt. That is why
 from __future__ import annotations
 
 import binascii
+import re
 from collections.abc import Iterator
 from email.header import Header
 from typing import Final
@@ -20,7 +21,9 @@ from typing import Final
 from consumer.model import Address, Message
 from consumer.providers.fields import quoted
 
-_LINE: Final = 76  # octets; RFC 5322 advises 78 and forbids 998
+_LINE: Final = 76  # octets; RFC 5322 advises 78
+_LINE_LIMIT: Final = 998  # octets; and forbids more
+_GAPS: Final = re.compile(r"(?<=\S) (?=\S)")  # where a line may be folded
 
 
 def render(message: Message) -> bytes:
@@ -46,10 +49,28 @@ def _headers(message: Message, boundary: str) -> Iterator[tuple[str, str]]:
 
 
 def unstructured(name: str, text: str) -> str:
-    """Write free text into a header so that every reader gets exactly `text` back."""
-    if _plain(text) and len(name) + len(": ") + len(text) <= _LINE:
-        return text
-    return _encoded(text, len(name) + len(": "))
+    """Write free text into a header so that every reader gets exactly `text` back.
+
+    Long plain text is folded where it has spaces and never encoded: it may be a `List-Unsubscribe`,
+    in which an encoded word means nothing.
+    """
+    used = len(name) + len(": ")
+    words = _GAPS.split(text)
+    if not _plain(text) or used + max(map(len, words)) > _LINE_LIMIT:
+        return _encoded(text, used)
+    return _folded(words, used)
+
+
+def _folded(words: list[str], used: int) -> str:
+    """Break before a word that would not fit; what a reader unfolds is the one space that was."""
+    lines = [words[0]]
+    for word in words[1:]:
+        room = _LINE - (used if len(lines) == 1 else 1)
+        if len(lines[-1]) + 1 + len(word) <= room:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return "\r\n ".join(lines)
 
 
 def _mailbox(address: Address) -> str:

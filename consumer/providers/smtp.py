@@ -101,6 +101,11 @@ class SmtpProvider:
     async def open(self) -> None:
         self._server = await asyncio.to_thread(_server, self._options)
 
+    async def renew(self, options: SmtpOptions) -> None:
+        """Go on with other credentials; connections that are in use end with the old ones."""
+        self._server, self._options = await asyncio.to_thread(_server, options), options
+        await self.close()
+
     async def close(self) -> None:
         while self._idle:
             self._idle.pop().abort()

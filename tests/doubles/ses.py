@@ -13,9 +13,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
-from botocore.auth import SigV4Auth
-from botocore.awsrequest import AWSRequest
-from botocore.credentials import Credentials
 
 from tests.doubles.api import Api, Call, RefusalError, Reply, Taken, as_json, one_mailbox
 
@@ -83,6 +80,11 @@ class SesApi(Api):
             raise _error(403, "InvalidSignatureException")
 
     def _signature(self, call: Call, names: list[str], stamp: str) -> str:
+        """Sign again, with botocore: it is an extra, and takes its time to import."""
+        from botocore.auth import SigV4Auth  # noqa: PLC0415 - see above
+        from botocore.awsrequest import AWSRequest  # noqa: PLC0415 - same
+        from botocore.credentials import Credentials  # noqa: PLC0415 - same
+
         request = AWSRequest(
             call.method,
             f"http://{call.headers['Host']}{urlsplit(call.path).path}",

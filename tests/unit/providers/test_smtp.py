@@ -99,6 +99,18 @@ async def test_an_address_outside_ascii_is_never_rewritten() -> None:
         assert isinstance(await send(provider), Accepted)
 
 
+async def test_a_long_plain_header_is_folded_and_never_encoded(double: SmtpDouble) -> None:
+    """An encoded word in a `List-Unsubscribe` is no address that anybody could unsubscribe at."""
+    link = f"<https://shop.example/u/{'x' * 200}>, <mailto:leave@shop.example>"
+    subject = "words " * 40 + "end"
+    async with provider_for(double) as provider:
+        message = mail(subject=subject, headers=(("List-Unsubscribe", link),))
+        assert isinstance(await send(provider, message), Accepted)
+    assert f"<https://shop.example/u/{'x' * 200}>,\r\n <mailto:".encode() in double.mails[0]
+    seen = parsed(double.mails[0])
+    assert (seen["Subject"], seen["List-Unsubscribe"]) == (subject, link)
+
+
 # ── The deadline and the recall
 
 
@@ -280,6 +292,14 @@ async def test_an_unknown_certificate_gets_no_byte_of_a_mail(
         async with provider_for(double) as provider:
             assert isinstance(await send(provider), Transient)
         assert double.ledger.requests == 0
+
+
+async def test_renewed_credentials_are_used_from_the_next_mail_on() -> None:
+    login = ("shop", "new")
+    async with SmtpDouble(login=login) as double, provider_for(double, password="old") as provider:
+        assert isinstance(await send(provider), Blocked)
+        await provider.renew(SmtpOptions.model_validate(double.options))
+        assert isinstance(await send(provider), Accepted)
 
 
 async def test_without_starttls_nothing_goes_on_in_the_clear(double: SmtpDouble) -> None:
