@@ -50,6 +50,17 @@ class Commands(TyperGroup):
         except KafkaRefusedError as error:
             raise _ended(f"Kafka refuses: {error}", 1) from None
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        """List them in the order in which a newcomer needs them."""
+        return sorted(super().list_commands(ctx), key=_rank)
+
+
+_ORDER = ["demo", "check", "key", "render", "migrate", "run", "publish", "show", "dead-letters"]
+
+
+def _rank(command: str) -> int:
+    return _ORDER.index(command) if command in _ORDER else len(_ORDER)
+
 
 def _ended(message: str, code: int) -> typer.Exit:
     for line in message.splitlines():

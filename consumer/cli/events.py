@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -32,19 +32,28 @@ def readings(
     named: str,
     *,
     topic: str | None = None,
-    headers: tuple[Header, ...] = (),
+    headers: Sequence[str] | None = None,
     raw: bool = False,
 ) -> list[Reading]:
     """Read all events of a file, or of an example: "order.receipt" or "order.receipt/minimal".
 
-    `raw`: the file is one value as it stands, for the topic that is named.
+    `headers`: "NAME=VALUE" each, of every record. `raw`: the file is one value as it stands, for
+    the topic that is named.
     """
+    pairs = tuple(map(_header, headers or ()))
     if raw:
-        return [_read(catalogue, _whole(Path(named)), _known(topic), headers)]
+        return [_read(catalogue, _whole(Path(named)), _known(topic), pairs)]
     return [
-        _read(catalogue, piece, _topic(catalogue, piece, known, headers), headers)
+        _read(catalogue, piece, _topic(catalogue, piece, known, pairs), pairs)
         for piece, known in _pieces(catalogue, named, topic)
     ]
+
+
+def _header(text: str) -> Header:
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise Stop(f"--header {text}: write NAME=VALUE", code=2)
+    return name, value.encode()
 
 
 def _whole(file: Path) -> Piece:

@@ -16,6 +16,10 @@ TopicOption = Annotated[
     str | None,
     typer.Option(help="Read the events as records of this topic.", show_default="the type's own"),
 ]
+HeaderOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE", help="A header of the record; repeatable."),
+]
 EventsArgument = Annotated[
     str,
     typer.Argument(
@@ -29,6 +33,7 @@ EventsArgument = Annotated[
 def key(
     file: EventsArgument,
     topic: TopicOption = None,
+    header: HeaderOption = None,
     catalogue: CatalogueOption = None,
     config: ConfigOption = DEFAULT_CONFIG,
     as_json: JsonOption = False,
@@ -43,7 +48,7 @@ def key(
       sendonce key event.json
       sendonce key order.receipt
     """  # noqa: D301 - click's mark: keep these lines
-    found = readings(open_catalogue(config, catalogue), file, topic=topic)
+    found = readings(open_catalogue(config, catalogue), file, topic=topic, headers=header)
     if as_json:
         printing.document([_facts(reading) for reading in found])
     else:

@@ -12,6 +12,7 @@ from consumer import parts, settings
 from consumer.cli import printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
 from consumer.cli.events import Reading, readings, why_not
+from consumer.cli.key import HeaderOption
 from consumer.intake.cluster import Cluster
 from consumer.intake.kafka import Producer
 from consumer.model import Mail
@@ -31,9 +32,7 @@ def publish(
     key: Annotated[
         str | None, typer.Option(help="The records' key.", show_default="the entity's id")
     ] = None,
-    header: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A header; repeatable.")
-    ] = None,
+    header: HeaderOption = None,
     raw: Annotated[
         bool,
         typer.Option("--raw", metavar="", help="Each file is one value, readable or not."),
@@ -49,22 +48,14 @@ def publish(
       sendonce publish broken.bin --raw --topic orders
     """  # noqa: D301 - click's mark: keep these lines
     found = settings.load(config)
-    headers = tuple(_header(text) for text in header or ())
     catalogue = parts.open_catalogue(found)
     events = [
         reading
         for file in files
-        for reading in readings(catalogue, file, topic=topic, headers=headers, raw=raw)
+        for reading in readings(catalogue, file, topic=topic, headers=header, raw=raw)
     ]
     asyncio.run(_send(parts.cluster(found.kafka), events, key))
     _tell(events, as_json=as_json)
-
-
-def _header(text: str) -> tuple[str, bytes]:
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise Stop(f"--header {text}: write NAME=VALUE", code=2)
-    return name, value.encode()
 
 
 async def _send(cluster: Cluster, events: Sequence[Reading], key: str | None) -> None:

@@ -12,7 +12,7 @@ from consumer.cli import printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
 from consumer.cli.catalogues import CatalogueOption, open_catalogue
 from consumer.cli.events import Reading, readings, why_not
-from consumer.cli.key import EventsArgument, TopicOption
+from consumer.cli.key import EventsArgument, HeaderOption, TopicOption
 from consumer.model import Bad, Mail, Message
 from consumer.providers import mime
 
@@ -24,6 +24,7 @@ def render(
     file: EventsArgument,
     out: OutOption = Path("out"),
     topic: TopicOption = None,
+    header: HeaderOption = None,
     catalogue: CatalogueOption = None,
     config: ConfigOption = DEFAULT_CONFIG,
     as_json: JsonOption = False,
@@ -38,7 +39,10 @@ def render(
       sendonce render event.json --out /tmp/mails
     """  # noqa: D301 - click's mark: keep these lines
     opened = open_catalogue(config, catalogue)
-    results = [_rendered(opened, reading) for reading in readings(opened, file, topic=topic)]
+    results = [
+        _rendered(opened, reading)
+        for reading in readings(opened, file, topic=topic, headers=header)
+    ]
     facts = [_facts(reading, result, out) for reading, result in results]
     if as_json:
         printing.document(facts)

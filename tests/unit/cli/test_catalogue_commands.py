@@ -75,6 +75,13 @@ def test_key_tells_key_and_material(folder: Path, sendonce: Sendonce, named: str
     assert KEY in sendonce("key", named).stdout
 
 
+def test_a_key_that_the_record_carries_is_told_as_such(folder: Path, sendonce: Sendonce) -> None:
+    carried = "0f" * 24
+    shown = sendonce("key", "order.receipt", "--header", f"sendonce-key={carried}").stdout
+    assert carried in shown
+    assert "carried by the record" in shown
+
+
 def test_key_reads_many_events_and_fails_for_one_that_makes_no_mail(
     folder: Path, sendonce: Sendonce
 ) -> None:
