@@ -140,8 +140,8 @@ class Consumer:
 
     async def _read_trouble(self, error: KafkaError) -> None:
         match error:
-            case NoOffsetForPartitionError(args=(TopicPartition() as tp,)):
-                self._decide_start(Partition(*tp))
+            case NoOffsetForPartitionError():
+                self._decide_starts()
             case OffsetOutOfRangeError(args=(dict() as offsets,)):
                 await self._check_range(offsets)
             case GroupAuthorizationFailedError() | TopicAuthorizationFailedError():
@@ -152,13 +152,15 @@ class Consumer:
                 raise KafkaRefusedError(f"reading cannot go on: {name_of(error)}") from error
         await asyncio.sleep(TROUBLE_PAUSE)
 
-    def _decide_start(self, partition: Partition) -> None:
-        if self._starts is None:
-            return
-        try:
-            self._starts.missing(partition)
-        except KafkaError as error:
-            log.warning("start_position_undecided", topic=partition.topic, error=name_of(error))
+    def _decide_starts(self) -> None:
+        """Decide for all that have no position: the client names them one poll at a time."""
+        for tp in self._consumer.assignment():
+            if self._starts is None or self.position(Partition(*tp)) is not None:
+                continue
+            try:
+                self._starts.missing(Partition(*tp))
+            except KafkaError as error:
+                log.warning("start_position_undecided", topic=tp.topic, error=name_of(error))
 
     async def _check_range(self, offsets: Mapping[TopicPartition, int]) -> None:
         for tp, position in offsets.items():
