@@ -64,9 +64,10 @@ def _lines(tally: Tally, guard: Counts) -> Iterator[tuple[int, str]]:
 
 _REASONS = {
     "conflict": "a key that was used before, with other content",
-    "unknown": "the provider took the mail and its answer was lost: never sent again on a guess",
+    "unknown": "the provider's answer was lost: not sent again on a guess",
     "malformed": "not readable in one way only",
     "invalid": "against the mail's schema",
+    "unsupported_format": "in a format that is not read here",
     "unknown_type": "no folder of the catalogue listens to it",
     "bad_time": "from the future, or from before 2000",
 }

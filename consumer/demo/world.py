@@ -31,7 +31,7 @@ LOST_ANSWERS = "0.01"  # of the mails that the double accepts
 
 
 class NotHereError(Exception):
-    """Something that the demo needs is not on this machine; the message says how it comes."""
+    """What the demo needs is not here; the message says how it comes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,12 @@ async def world(schemas: Path, out: Path) -> AsyncIterator[World]:
     async with AsyncExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sendonce-demo-")))
         processes, kafka = Processes(), EmbeddedKafka(OUTCOMES, GROUP)
-        stack.push_async_callback(processes.stop_all)
         stack.callback(kafka.stop)
         kafka.start()
+        dsn = await stack.enter_async_context(_database())
+        stack.push_async_callback(processes.stop_all)  # before what the service leans on
         log = out / "service.log"
         provider = await _start_double(processes, log)
-        dsn = await stack.enter_async_context(_database())
         catalogue, mails = _catalogue(schemas, directory / "schemas"), out / "mails"
         config = directory / "sendonce.toml"
         config.write_text(_configuration(kafka.servers, dsn, catalogue, mails, provider))
@@ -75,10 +75,7 @@ async def _start_double(processes: Processes, log: Path) -> Mapping[str, Any]:
     assert double.stdout is not None
     line = await asyncio.to_thread(double.stdout.readline)
     if not line:
-        raise NotHereError(
-            "The demo's provider is the tests' double, and it did not start. The demo runs from a "
-            f"clone of the repository (make demo), not from the package alone. See {log}"
-        )
+        raise NotHereError(f"the provider's double did not start; see {log}")
     options: Mapping[str, Any] = json.loads(line)["options"]
     return options
 
@@ -86,8 +83,10 @@ async def _start_double(processes: Processes, log: Path) -> Mapping[str, Any]:
 @asynccontextmanager
 async def _database() -> AsyncIterator[str]:
     """Start a Postgres of our own and migrate a database in it."""
-    from tests.parts.postgres import start_postgres  # noqa: PLC0415 - in the repository only
-
+    try:
+        from tests.parts.postgres import start_postgres  # noqa: PLC0415 - in the repository only
+    except ImportError:
+        raise NotHereError("the demo runs from a clone of the repository: make demo") from None
     with start_postgres() as postgres:
         dsn = await postgres.database()
         await guard.migrate(dsn, environment=ENVIRONMENT)
@@ -113,7 +112,12 @@ def _configuration(
 ) -> str:
     return toml(
         {
-            "kafka": {"bootstrap_servers": servers, "group_id": GROUP, "start_from": "earliest"},
+            "kafka": {
+                "bootstrap_servers": servers,
+                "group_id": GROUP,
+                "start_from": "earliest",
+                "session_timeout": "6s",  # a new group is made sure of over some heartbeats
+            },
             "postgres": {"dsn": dsn},
             "catalogue": {"path": str(catalogue)},
             "guard": {"fingerprint_key": "the demo's own, and no secret"},

@@ -27,6 +27,7 @@ from tests.parts.kafka import start_kafka
 from tests.parts.postgres import start_postgres
 
 STEADY_LATENCY = 0.02  # seconds
+WIDTH = 120  # characters, in a pipe
 
 
 def arguments() -> argparse.Namespace:
@@ -120,6 +121,8 @@ async def profile(bench: Bench, count: int, console: Console) -> None:
 
 def main() -> None:
     given, console = arguments(), Console(highlight=False)
+    if not console.is_terminal:
+        console.width = WIDTH
     with TemporaryFile() as log, started(given.concurrency) as bench:
         configure_logging(stream=log)  # every attempt writes its line, as in earnest
         if given.profile:

@@ -102,7 +102,7 @@ def _processor() -> str:
 
 def _throughput(settings: list[Setting]) -> Table:
     table = Table(
-        title="Mails a second: median, and the least and greatest of the repetitions",
+        title="Mails a second: median, with least and greatest",
         box=box.SIMPLE,
     )
     for heading in (
