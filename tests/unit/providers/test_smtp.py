@@ -140,6 +140,7 @@ async def test_after_a_late_mail_the_next_one_has_a_connection_of_its_own(
         with monkeypatch.context() as patch:
             patch.setattr("consumer.providers.smtp.Flight.late", property(_second_time()))
             assert await send(provider) == TooLate()
+        assert provider._idle == []
         assert isinstance(await send(provider), Accepted)
     assert double.connections == 2
     assert double.ledger.total == 1
@@ -202,6 +203,17 @@ async def test_a_connection_that_died_meanwhile_is_no_failure(double: SmtpDouble
     async with provider_for(double) as provider:
         await send(provider)
         double.close_idle()
+        assert isinstance(await send(provider), Accepted)
+    assert double.connections == 2
+
+
+async def test_a_connection_that_was_idle_for_long_is_not_trusted(
+    double: SmtpDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What stands between may have forgotten it without a word: the reply would never come."""
+    monkeypatch.setattr("consumer.providers.smtp_connection.IDLE", -1.0)
+    async with provider_for(double) as provider:
+        await send(provider)
         assert isinstance(await send(provider), Accepted)
     assert double.connections == 2
 
