@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import IntEnum
 
 
@@ -37,17 +35,13 @@ class Hold:
         """Name the task that a recall cancels. Without one, a recall only sets the flags."""
         self._task = task
 
-    @contextmanager
-    def kept(self) -> Iterator[None]:
+    def kept(self) -> _Stretch:
         """A stretch that only a hard recall may cancel: the record is claimed."""
-        with self._at_least(_Grip.KEPT):
-            yield
+        return _Stretch(self, _Grip.KEPT)
 
-    @contextmanager
-    def fixed(self) -> Iterator[None]:
+    def fixed(self) -> _Stretch:
         """A stretch that no recall cancels: a write whose answer must be known."""
-        with self._at_least(_Grip.FIXED):
-            yield
+        return _Stretch(self, _Grip.FIXED)
 
     def recall(self, *, hard: bool) -> None:
         """Call the record back. Repeating a recall changes nothing."""
@@ -57,16 +51,18 @@ class Hold:
         self.recalled_hard = hard
         self._deliver()
 
-    @contextmanager
-    def _at_least(self, grip: _Grip) -> Iterator[None]:
-        before, self._grip = self._grip, max(self._grip, grip)
-        try:
-            yield
-        finally:
-            self._grip = before
-            if self.recalled and not self._scheduled and self._task is not None:
-                self._scheduled = True
-                self._task.get_loop().call_soon(self._deliver)
+    def tighten(self, grip: _Grip) -> _Grip:
+        """Take at least this grip; return the one before, for `loosen`."""
+        before = self._grip
+        if grip > before:
+            self._grip = grip
+        return before
+
+    def loosen(self, before: _Grip) -> None:
+        self._grip = before
+        if self.recalled and not self._scheduled and self._task is not None:
+            self._scheduled = True
+            self._task.get_loop().call_soon(self._deliver)
 
     def _deliver(self) -> None:
         # Runs outside the task (a recall, or the loop's next turn), so the task is waiting now and
@@ -79,3 +75,19 @@ class Hold:
         if not self.recalled:
             return False
         return self._grip is _Grip.FREE or (self.recalled_hard and self._grip is _Grip.KEPT)
+
+
+class _Stretch:
+    """`with hold.kept():`, written out: a generator would cost more than all the rest of it."""
+
+    __slots__ = ("_before", "_grip", "_hold")
+
+    def __init__(self, hold: Hold, grip: _Grip) -> None:
+        self._hold = hold
+        self._grip = grip
+
+    def __enter__(self) -> None:
+        self._before = self._hold.tighten(self._grip)
+
+    def __exit__(self, *_: object) -> None:
+        self._hold.loosen(self._before)

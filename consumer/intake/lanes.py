@@ -17,6 +17,8 @@ from consumer.intake.hold import Hold
 from consumer.intake.offsets import Partition, Tracker
 from consumer.model import Record
 
+AHEAD = 64  # records of a full lane that may wait for room
+
 Work: TypeAlias = "asyncio.Task[None]"
 
 
@@ -26,11 +28,17 @@ class Lane:
 
     limit: int
     in_flight: int = 0
+    waiting: int = 0
     line: deque[Owned] = field(default_factory=deque)  # partitions with records waiting, in turn
 
     @property
     def has_room(self) -> bool:
         return self.in_flight < self.limit
+
+    @property
+    def wants_more(self) -> bool:
+        """Read a little ahead of the room there is, so that what ends is followed at once."""
+        return self.has_room or self.waiting < AHEAD
 
     def next(self) -> tuple[Owned, Record] | None:
         """Return the next record that may start: one of each partition in turn."""
@@ -40,6 +48,7 @@ class Lane:
                 owned.queued = False  # it queues again when a record of its own ends, or comes
                 continue
             self.line.append(owned)
+            self.waiting -= 1
             return owned, owned.waiting.popleft()
         return None
 
@@ -64,12 +73,13 @@ class Owned:
 
     @property
     def wants_more(self) -> bool:
-        return not self.waiting and len(self.hands) < self.limit and self.lane.has_room
+        return not self.waiting and len(self.hands) < self.limit and self.lane.wants_more
 
     def offer(self, record: Record) -> None:
         """Put a record in the queue, unless this ownership saw it before."""
         if self.tracker.deliver(record.offset):
             self.waiting.append(record)
+            self.lane.waiting += 1
             self.queue()
 
     def queue(self) -> None:
@@ -90,4 +100,5 @@ class Owned:
     def take(self) -> None:
         """The ownership is over: what waits is forgotten, somebody else will read it again."""
         self.taken = True
+        self.lane.waiting -= len(self.waiting)
         self.waiting.clear()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consumer.intake.hold import Hold
-from consumer.intake.lanes import Lane, Owned, Work
+from consumer.intake.lanes import AHEAD, Lane, Owned, Work
 from consumer.intake.offsets import Partition, Tracker
 from consumer.model import Record
 
@@ -55,6 +55,19 @@ def test_a_taken_partition_forgets_what_waits_and_its_tasks_still_count() -> Non
     owned.end(work)
     assert lane.in_flight == 0
     assert not _start_all(lane)
+
+
+def test_a_full_lane_reads_a_little_ahead_and_then_no_more() -> None:
+    lane = Lane(limit=1)
+    owned = [_owned(lane, number) for number in range(2)]
+    owned[0].offer(_record(0, 0))
+    _start_all(lane)
+    assert owned[0].wants_more
+    for offset in range(AHEAD):
+        owned[1].offer(_record(1, offset))
+    assert not owned[0].wants_more
+    owned[1].take()
+    assert owned[0].wants_more
 
 
 def test_a_record_seen_before_in_this_ownership_is_not_offered_again() -> None:
