@@ -29,6 +29,7 @@ STATEMENT_TIMEOUT = "6s"
 CLIENT_TIMEOUT = 9.0  # seconds; above the server's
 CONNECT_TIMEOUT = 5.0  # seconds
 FIRST_PAUSE = 0.05  # seconds before the first repeat; doubles
+TRIES = 3  # of what the client itself objects to
 LONGEST_PAUSE = 2.0  # seconds; a failover is noticed at most this late
 
 TIMEOUTS = {"lock_timeout": LOCK_TIMEOUT, "statement_timeout": STATEMENT_TIMEOUT}
@@ -107,7 +108,7 @@ class Lane:
                 try:
                     return await self._once(work)
                 except Exception as error:
-                    if not is_outage(error):
+                    if not is_outage(error) or (tries >= TRIES and self._is_misuse(error)):
                         raise
                     self._drop_after(error)
                     self._weather.failed(self._name, error)
@@ -115,16 +116,16 @@ class Lane:
                 tries += 1
             raise GuardClosed
 
-    async def run_once(self, work: Work[T]) -> T:
-        """Run `work(connection)` without repeats: for what the next tick does again anyway."""
+    async def run_once(self, work: Work[object]) -> None:
+        """Run `work(connection)` if Postgres answers: for what the next tick does again anyway."""
         async with self._turn:
             try:
-                return await self._once(work)
+                await self._once(work)
             except Exception as error:
-                if is_outage(error):
-                    self._drop_after(error)
-                    self._weather.failed(self._name, error)
-                raise
+                if not is_outage(error):
+                    raise
+                self._drop_after(error)
+                self._weather.failed(self._name, error)
 
     async def close(self) -> None:
         connection, self._connection = self._connection, None
@@ -152,6 +153,11 @@ class Lane:
         if self._connection is None or self._connection.is_closed():
             self._connection = await connect(self._address, self._settings)
         return self._connection
+
+    def _is_misuse(self, error: Exception) -> bool:
+        """The client objects on a sound connection: no repeat will ever mend that."""
+        sound = self._connection is not None and not self._connection.is_closed()
+        return sound and isinstance(error, asyncpg.InterfaceError)
 
     def _drop_after(self, error: Exception) -> None:
         """A demoted primary keeps its connections: only a new one finds its successor."""

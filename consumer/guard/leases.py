@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from consumer.guard.claims import Terms
-from consumer.guard.lanes import Lane, Weather, is_outage
+from consumer.guard.lanes import Lane, Weather
 from consumer.model import Lease, elapsed
 
 RENEWALS = 6  # in the life of a lease: two may fail, and a whole attempt still fits in
@@ -69,11 +69,7 @@ class Leases:
         if not old:
             return
         terms = Terms("", self._seconds, now)
-        try:
-            await self._lane.run_once(lambda c: renew(c, old, terms))
-        except Exception as error:
-            if not is_outage(error):
-                raise
+        await self._lane.run_once(lambda c: renew(c, old, terms))
 
 
 async def renew(connection: Any, leases: Sequence[Lease], terms: Terms) -> None:

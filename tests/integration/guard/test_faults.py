@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import pytest
+from asyncpg import InterfaceError
 from structlog.testing import capture_logs
 
 from consumer.guard import Guard, GuardClosed, migrate
@@ -188,9 +190,9 @@ async def test_a_blocked_claim_is_rolled_back_and_repeated(
     other = await open_guard()
     blocker = other._hot._claiming
 
-    async def block(connection: object) -> None:
-        async with connection.transaction():  # type: ignore[attr-defined] # asyncpg has no types
-            await connection.execute("LOCK TABLE sent_message")  # type: ignore[attr-defined] # same
+    async def block(connection: Any) -> None:
+        async with connection.transaction():
+            await connection.execute("LOCK TABLE sent_message")
             asking = asyncio.create_task(impatient.claim(claim()))
             await asyncio.wait_for(down.wait(), 10)
             assert not asking.done()
@@ -262,3 +264,9 @@ async def test_killed_under_load_and_back(
         )
         await guard.close()
     assert (row["n"], row["epoch"]) == (1500, 1)
+
+
+async def test_what_the_client_itself_objects_to_is_not_repeated_for_ever(guard: Guard) -> None:
+    with pytest.raises(InterfaceError):
+        await guard._hot._claiming.run(lambda c: c.fetch("SELECT $1::int"))
+    granted(await guard.claim(claim()))
