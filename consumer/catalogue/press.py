@@ -122,8 +122,10 @@ def _subject(rendered: str) -> str:
 
 
 def _text(rendered: str) -> str:
-    lines = rendered.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    text = _BLANK_LINES.sub("\n\n", "\n".join(line.rstrip(" \t") for line in lines)).strip("\n")
+    text = rendered.replace("\r\n", "\n").replace("\r", "\n")
+    if " \n" in text or "\t\n" in text:
+        text = "\n".join(line.rstrip(" \t") for line in text.split("\n"))
+    text = _BLANK_LINES.sub("\n\n", text).strip("\n").rstrip()
     if not text.strip():
         raise _NotAMail("the text part is empty")
     return text + "\n"

@@ -44,7 +44,9 @@ ISOLATE, END_ISOLATE = "\u2068", "\u2069"
 
 def readable(context: Mapping[str, Json]) -> Mapping[str, Json]:
     """Return the context with its text made safe for reading; most contexts are so already."""
-    if not _NOTABLE.search(canonical(context).decode()):
+    written = canonical(context)
+    plain = written.isascii() and b"\\u00" not in written and b"\x7f" not in written
+    if plain or not _NOTABLE.search(written.decode()):
         return context
     return {name: _readable(value) for name, value in context.items()}
 
