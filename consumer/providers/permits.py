@@ -17,14 +17,14 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from consumer.model import Answer, SlowDown, TooLate
 from consumer.providers.backoff import CAP, clamped
 from consumer.providers.breaker import State
 from consumer.providers.bucket import SHARE, Bucket, Token
+from consumer.providers.clock import Alarm, Clock
 from consumer.providers.gate import Gate, OnChange, Pass
 from consumer.providers.waiters import Group, Waiter, Waiters
 from consumer.providers.wire import Place, Wire
@@ -32,17 +32,6 @@ from consumer.providers.wire import Place, Wire
 AHEAD = 64  # permits beyond the wire's concurrency: they cover a claim's round trip (measured)
 PATIENCE = 1.0  # seconds to stand still at least: the unit that providers count rates in
 TICK = 0.0001  # seconds; no alarm is set nearer than that, or rounding could make it ring for ever
-
-
-class Alarm(Protocol):
-    def cancel(self) -> None: ...
-
-
-class Clock(Protocol):
-    """What is needed of an event loop."""
-
-    def time(self) -> float: ...
-    def call_at(self, when: float, callback: Callable[[], object], /) -> Alarm: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,8 +108,9 @@ async def test_many_mails_ask_once_and_never_on_the_event_loop(
 
 
 async def test_renewed_credentials_are_taken_up(environment: pytest.MonkeyPatch) -> None:
-    chain = Chain()
-    environment.setattr(botocore.session, "Session", lambda **_: chain)
+    """By the one session that was made: a new one would ask the whole chain again."""
+    sessions = iter([Chain()])
+    environment.setattr(botocore.session, "Session", lambda **_: next(sessions))
     environment.setattr(aws, "FRESH", 0.0)
     credentials = AwsCredentials()
     found = [await credentials.keys() for _ in range(2)]
