@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,7 @@ from consumer.model import (
     Transition,
 )
 from tests.integration.guard.builders import claim, key_of, record
-from tests.integration.guard.conftest import Open, Sql
+from tests.integration.guard.conftest import Open
 
 CAP = 3
 NAMES = ("a", "b", "c")
@@ -47,12 +48,14 @@ LEASES_END = "UPDATE sent_message SET lease_until = now() WHERE lease_until > no
 @dataclass
 class World:
     guards: list[Guard]
-    sql: Sql
     dice: random.Random
     records: list[tuple[str, Record]] = field(default_factory=list)
     flying: list[tuple[Guard, Lease, Claim]] = field(default_factory=list)
     accepted: dict[str, int] = field(default_factory=dict)
     attempts: dict[str, int] = field(default_factory=dict)
+
+    async def sql(self, statement: str, *args: object) -> list[Any]:
+        return list(await self.guards[0]._rest.run(lambda c: c.fetch(statement, *args)))
 
     async def step(self) -> None:
         match self.dice.choice(["deliver", "deliver", "fly", "fly", "die", "late"]):
@@ -127,9 +130,9 @@ class World:
 
 @pytest.mark.parametrize("seed", range(6))
 async def test_no_key_is_accepted_twice_and_every_record_ends_in_sight(
-    open_guard: Open, sql: Sql, seed: int
+    open_guard: Open, seed: int
 ) -> None:
-    world = World([await open_guard() for _ in range(3)], sql, random.Random(seed))
+    world = World([await open_guard() for _ in range(3)], random.Random(seed))
     world.records = [(world.dice.choice(NAMES), record()) for _ in range(8)]
     for _ in range(STEPS):
         await world.step()
