@@ -167,8 +167,7 @@ async def _lost(
         return Granted(_own(by_key, terms))
     if _moves(item) or (by_key is None and elsewhere and elsewhere.status is Status.FAILED):
         return await _claim_with_coordinates(connection, item, terms)
-    row = standing.row
-    return None if row is None else Found(row)
+    return Found(row) if (row := standing.row) else None
 
 
 async def _claim_with_coordinates(connection: Any, item: Claim, terms: Terms) -> ClaimResult | None:
@@ -208,12 +207,10 @@ def _takes(item: Claim) -> bool:
 
 def _moves(item: Claim) -> bool:
     """A `failed` row starts anew for another record: its coordinates may stand elsewhere."""
-    row = item.takes if _takes(item) else None
-    return (
-        row is not None
-        and row.status is Status.FAILED
-        and row.coordinates != item.record.coordinates
-    )
+    row = item.takes
+    if row is None or not _takes(item) or row.status is not Status.FAILED:
+        return False
+    return row.coordinates != item.record.coordinates
 
 
 def _as_read(item: Claim) -> tuple[int, str]:

@@ -44,7 +44,8 @@ from consumer.model import (
 
 POOL_SIZE = 2  # connections for what is not hot: parking, due work, reading
 LIVE_FOR = 15.0  # seconds a worker counts after its last beat
-PRUNE_TIMEOUT = {"lock_timeout": "3s", "statement_timeout": "60s"}
+PRUNE_TIMEOUTS = {"lock_timeout": "3s", "statement_timeout": "60s"}  # a batch reads old pages
+PRUNE_TIMEOUT = 90.0  # seconds, the client's own
 ALL_ROWS = 1000  # a batch of pruning: short locks, short transactions
 
 
@@ -81,7 +82,7 @@ class Guard:
         self._rest = Lanes(
             [Lane(address, self._weather, TIMEOUTS, f"rest {n}") for n in range(pool_size)]
         )
-        self._pruning = Lane(address, self._weather, PRUNE_TIMEOUT, "prune")
+        self._pruning = Lane(address, self._weather, PRUNE_TIMEOUTS, "prune", PRUNE_TIMEOUT)
 
     @classmethod
     async def open(

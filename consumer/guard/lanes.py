@@ -91,8 +91,14 @@ class Lane:
     """One connection. `settings`: of the session, or of each transaction behind PgBouncer."""
 
     def __init__(
-        self, address: Address, weather: Weather, settings: Mapping[str, str], name: str
+        self,
+        address: Address,
+        weather: Weather,
+        settings: Mapping[str, str],
+        name: str,
+        timeout: float = CLIENT_TIMEOUT,
     ) -> None:
+        self._timeout = timeout
         self._name = name
         self._address = address
         self._weather = weather
@@ -151,7 +157,7 @@ class Lane:
 
     async def _connected(self) -> Any:
         if self._connection is None or self._connection.is_closed():
-            self._connection = await connect(self._address, self._settings)
+            self._connection = await connect(self._address, self._settings, timeout=self._timeout)
         return self._connection
 
     def _is_misuse(self, error: Exception) -> bool:
@@ -188,14 +194,19 @@ class Lanes:
             await lane.close()
 
 
-async def connect(address: Address, settings: Mapping[str, str] | None = None) -> Any:
-    """Open one connection to a server that takes writes."""
+async def connect(
+    address: Address,
+    settings: Mapping[str, str] | None = None,
+    *,
+    timeout: float | None = CLIENT_TIMEOUT,  # noqa: ASYNC109 - of each later statement, not of this
+) -> Any:
+    """Open one connection to a server that takes writes. `timeout`: seconds, of each statement."""
     session = {"application_name": "sendonce", **(settings or {})}
     return await asyncpg.connect(
         address.dsn,
         password=address.password,
         timeout=CONNECT_TIMEOUT,
-        command_timeout=CLIENT_TIMEOUT,
+        command_timeout=timeout,
         statement_cache_size=0 if address.pgbouncer else 100,
         server_settings=None if address.pgbouncer else session,
         target_session_attrs="any" if address.pgbouncer else "read-write",

@@ -25,7 +25,7 @@ from consumer.guard.errors import (
     SetupError,
     WrongEnvironment,
 )
-from consumer.guard.lanes import Address, connect, is_outage, name_of
+from consumer.guard.lanes import CLIENT_TIMEOUT, Address, connect, is_outage, name_of
 
 TABLES = ("sent_message", "dead_letter", "worker")
 RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
@@ -71,7 +71,7 @@ async def migrate(
     Safe to run twice, and from several places at once. Wants a direct connection, not PgBouncer's
     pool. Raises `WrongEnvironment` where the database is stamped as another one.
     """
-    connection = await _connect(Address(dsn))
+    connection = await _connect(Address(dsn), timeout=None)  # a step may rewrite a table
     try:
         await connection.execute("SET lock_timeout = '3s'; SET statement_timeout = 0")
         todo = migrations() if steps is None else steps
@@ -93,9 +93,9 @@ async def check_schema(address: Address, *, environment: str, release: str) -> N
         connection.terminate()
 
 
-async def _connect(address: Address) -> Any:
+async def _connect(address: Address, *, timeout: float | None = CLIENT_TIMEOUT) -> Any:  # noqa: ASYNC109 - of each later statement
     try:
-        return await connect(address)
+        return await connect(address, timeout=timeout)
     except (
         asyncpg.InvalidAuthorizationSpecificationError,
         asyncpg.InvalidCatalogNameError,
