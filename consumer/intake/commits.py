@@ -45,9 +45,17 @@ class Committer:
                 await self._commit(owned(), COMMIT_DEADLINE)
 
     async def last(self, owned: Collection[Owned], deadline: float = COMMIT_DEADLINE) -> None:
-        """Wait for the commit in flight (it has a deadline), then commit these once more."""
-        async with self._one:
+        """Wait for the commit in flight to end, then commit these; `deadline` seconds for each."""
+        try:
+            async with asyncio.timeout(deadline):
+                await self._one.acquire()
+        except TimeoutError:  # only a stop in a hurry waits shorter than a commit may last
+            log.warning("commit_late", error="another was in flight", partitions=len(owned))
+            return
+        try:
             await self._commit(owned, deadline)
+        finally:
+            self._one.release()
 
     async def _commit(self, owned: Collection[Owned], deadline: float) -> None:
         due = {one: offset for one in owned if (offset := self._due(one)) is not None}

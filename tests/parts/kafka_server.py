@@ -80,7 +80,12 @@ class Server:
                   "-t", "c2VuZG9uY2UtdGVzdHMtMQ", *scram)  # fmt: skip
 
     def start(self) -> None:
-        """Return when the broker serves; raise NoKafkaError with its last words otherwise."""
+        """Return when the broker serves; raise NoKafkaError with its last words otherwise.
+
+        A broker that runs already is left alone.
+        """
+        if self.process is not None:
+            return
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
                 self._java("kafka.Kafka", "server.properties"), cwd=self.directory,

@@ -138,9 +138,15 @@ async def scene(kafka: Kafka, unique: Callable[[str], str]) -> Callable[[int], A
     return make
 
 
-@pytest.fixture
-def mortal(kafka: Kafka) -> Iterator[Kafka]:
-    """Yield a broker of this test's own, to be killed."""
+@pytest.fixture(scope="session")
+def ours(kafka: Kafka) -> Iterator[Kafka]:
     kafka.must_be_real()
     with start_kafka(own=True) as running:
         yield running
+
+
+@pytest.fixture
+def mortal(ours: Kafka) -> Kafka:
+    """Return a broker that may be killed; it stands up again for the next test."""
+    ours.start()
+    return ours

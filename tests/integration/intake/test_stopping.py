@@ -73,13 +73,24 @@ async def test_a_stop_gives_the_partitions_away_at_once(scene: Make) -> None:
 
 
 async def test_a_stop_without_brokers_keeps_its_budget(mortal: Kafka) -> None:
+    """Also while a commit is under way that nobody will answer."""
     here = await _on(mortal)
-    book = Book()
-    async with here.running(book.handle, budget=3.0):
-        await book.until(lambda: len(book.finished) == 10)
+    release = asyncio.Event()
+
+    async def work(_: Record, hold: Hold) -> None:
+        with hold.kept():
+            await release.wait()
+
+    book = Book(work)
+    async with here.running(book.handle, budget=3.0) as intake:
+        await book.until(lambda: len(book.began) == 10)
         mortal.kill()
+        release.set()
+        while not intake._committer._one.locked():  # noqa: ASYNC110 - a lock tells nobody
+            await asyncio.sleep(0.01)
         began = time.monotonic()
     assert time.monotonic() - began < 4.5
+    assert len(book.finished) == 10
 
 
 async def test_a_broker_that_is_killed_and_comes_back_is_survived(mortal: Kafka) -> None:
@@ -132,7 +143,7 @@ async def test_a_record_let_go_by_itself_is_a_defect(scene: Make) -> None:
 
 
 async def _on(kafka: Kafka, partitions: int = 1) -> Scene:
-    here = Scene(kafka, "orders", "group")
+    here = Scene(kafka, f"orders.{partitions}", f"group.{partitions}")
     await kafka.create_topic(here.topic, partitions)
     await here.fill(10, partitions)
     return here
