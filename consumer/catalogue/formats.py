@@ -56,7 +56,7 @@ def known_zone(name: str) -> str | None:
     return name if name in _ZONES else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Formats:
     """How one locale and zone write things. Pure: the host's locale and zone play no part."""
 
@@ -78,29 +78,59 @@ class Formats:
     def number(self, value: object) -> str:
         if isinstance(value, bool) or not isinstance(value, int):
             raise MomentError("only integers are written as numbers")
-        return _number(value, self.locale)
+        return str(value) if 0 <= value < 1000 else _number(value, self.name)  # noqa: PLR2004 - nothing to group
 
     def day(self, value: Json, style: Style = "long") -> str:
         """Write the day: of an instant, the day it is in the zone; a plain date as it is."""
-        if isinstance(value, str) and _DAY.fullmatch(value):
-            return _date(_plain_day(value), style, self.locale)
-        return _date(_moment(value).astimezone(self.zone).date(), style, self.locale)
+        return _day(self, _key(value), style)
 
     def clock(self, value: Json, style: Style = "short") -> str:
         """Write the time of day, and the zone it is in."""
-        return _time(_moment(value), self.zone, style, self.locale)
+        return _clock(self, _key(value), style)
 
     def moment(self, value: Json, style: Style = "long") -> str:
         """Write day, time of day and zone."""
-        both = str(get_datetime_format(style, locale=self.locale)).replace("'", "")
-        return both.replace("{0}", self.clock(value)).replace("{1}", self.day(value, style))
+        return _day_and_clock(self, _key(value), style)
+
+
+def _key(value: Json) -> str | int:
+    """Let through what can be a time at all: the rest could not even be looked up."""
+    if isinstance(value, str | int) and not isinstance(value, bool):
+        return value
+    raise MomentError(_NO_MOMENT)
+
+
+# A mail says its dates twice or thrice (text, HTML, preview), and Babel takes 25 us for each.
+@lru_cache(maxsize=1024)
+def _day(formats: Formats, value: str | int, style: Style) -> str:
+    if isinstance(value, str) and _DAY.fullmatch(value):
+        day = _plain_day(value)
+    else:
+        day = _moment(value).astimezone(formats.zone).date()
+    return str(format_date(day, format=style, locale=formats.locale))
+
+
+@lru_cache(maxsize=1024)
+def _clock(formats: Formats, value: str | int, style: Style) -> str:
+    moment = _moment(value).astimezone(formats.zone)
+    clock = format_time(moment, format=style, tzinfo=formats.zone, locale=formats.locale)
+    return f"{clock}\N{NO-BREAK SPACE}{_zone_name(moment, formats.locale)}"
+
+
+@lru_cache(maxsize=1024)
+def _day_and_clock(formats: Formats, value: str | int, style: Style) -> str:
+    both = str(get_datetime_format(style, locale=formats.locale)).replace("'", "")
+    return both.replace("{0}", formats.clock(value)).replace("{1}", formats.day(value, style))
+
+
+_NO_MOMENT: Final = "a time is RFC 3339 with its offset, or milliseconds since the epoch"
 
 
 def _moment(value: Json) -> datetime:
     """Read a time; the years at both ends of the calendar leave room for any zone."""
     moment = instant(value)
     if moment is None or not MINYEAR < moment.year < MAXYEAR:
-        raise MomentError("a time is RFC 3339 with its offset, or milliseconds since the epoch")
+        raise MomentError(_NO_MOMENT)
     return moment
 
 
@@ -112,21 +142,8 @@ def _plain_day(text: str) -> date:
 
 
 @lru_cache(maxsize=1024)
-def _number(value: int, locale: Locale) -> str:
+def _number(value: int, locale: str) -> str:
     return str(format_decimal(value, locale=locale))
-
-
-# A mail says most dates twice (text and HTML), and Babel takes 25 us for each.
-@lru_cache(maxsize=1024)
-def _date(day: date, style: Style, locale: Locale) -> str:
-    return str(format_date(day, format=style, locale=locale))
-
-
-# The zone is part of what is asked: two aware times of one instant are equal in any zone.
-@lru_cache(maxsize=1024)
-def _time(at: datetime, zone: ZoneInfo, style: Style, locale: Locale) -> str:
-    clock = format_time(at, format=style, tzinfo=zone, locale=locale)
-    return f"{clock}\N{NO-BREAK SPACE}{_zone_name(at.astimezone(zone), locale)}"
 
 
 def _zone_name(moment: datetime, locale: Locale) -> str:

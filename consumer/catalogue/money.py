@@ -94,12 +94,14 @@ def _learn(write: Callable[[int], str], digits: int) -> Callable[[int], str] | N
     head, group, point, tail = above.groups()
     minus_head, _, _, minus_tail = below.groups()
 
+    scale = 10**digits
+    minors = [f"{point}{cents:0{digits}d}" for cents in range(scale)] if digits else [""]
+
     def fast(amount: int) -> str:
-        text = f"{abs(amount):0{digits + 1}d}"
-        whole, cents = (text[:-digits], text[-digits:]) if digits else (text, "")
-        whole = f"{int(whole):,}".replace(",", group)
+        whole, cents = divmod(abs(amount), scale)
+        units = f"{whole:,}".replace(",", group) if whole > 999 else str(whole)  # noqa: PLR2004 - a thousand is the first that is grouped
         if amount < 0:
-            return f"{minus_head}{whole}{point}{cents}{minus_tail}"
-        return f"{head}{whole}{point}{cents}{tail}"
+            return f"{minus_head}{units}{minors[cents]}{minus_tail}"
+        return f"{head}{units}{minors[cents]}{tail}"
 
     return fast

@@ -14,6 +14,7 @@ from typing import Any, Final
 from jinja2 import BytecodeCache, FunctionLoader, StrictUndefined
 from jinja2.bccache import Bucket
 from jinja2.environment import TemplateModule
+from jinja2.runtime import Context, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from consumer.catalogue.formats import Formats
@@ -54,6 +55,14 @@ class Engine(ImmutableSandboxedEnvironment):
         elif type(obj) is TemplateModule and attribute in obj.__dict__ and attribute[0] != "_":
             return obj.__dict__[attribute]
         return super().getattr(obj, attribute)
+
+    # A macro is a piece of the template itself: nothing for a sandbox to look at.
+    def call(self, context: Context, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if type(obj) is not Macro:
+            return super().call(context, obj, *args, **kwargs)
+        kwargs.pop("_block_vars", None)
+        kwargs.pop("_loop_vars", None)
+        return obj(context.eval_ctx, *args, **kwargs)
 
     def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
         """Return a plain dict: Jinja's chained one is looked through anew for every render."""

@@ -7,6 +7,10 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from babel.localedata import locale_identifiers
+from babel.numbers import format_decimal
+from hypothesis import given
+from hypothesis import strategies as st
 
 from consumer.catalogue.formats import MomentError, formats_for
 from consumer.model import Json
@@ -58,6 +62,12 @@ def test_day_and_clock() -> None:
 def test_what_is_not_a_moment(moment: Json) -> None:
     with pytest.raises(MomentError):
         formats_for("en", None).day(moment)
+
+
+@given(st.integers(-2_000, 2_000), st.sampled_from(sorted(locale_identifiers())))
+def test_numbers_are_what_babel_writes(number: int, locale: str) -> None:
+    tag = locale.replace("_", "-")
+    assert formats_for(tag, None).number(number) == format_decimal(number, locale=locale)
 
 
 def test_numbers_and_direction() -> None:
