@@ -65,6 +65,11 @@ class Metrics:
             "sendonce_build_info", "1; the version is the label.", ["version"], registry=registry
         ).labels(__version__).set(1)
 
+        self._count_things(registry)
+        self._time_things(registry)
+        self._show_things(registry)
+
+    def _count_things(self, registry: CollectorRegistry) -> None:
         self._records = counters(
             registry, "records", "Records finished, by what became of them.", "topic", "result"
         )
@@ -82,6 +87,7 @@ class Metrics:
         self.doubles = counter(registry, "doubles", "Second acceptances seen for one key.")
         self.fenced = counter(registry, "fenced_writes", "Writes that a later epoch kept out.")
 
+    def _time_things(self, registry: CollectorRegistry) -> None:
         self._to_attempt = histograms(
             registry,
             "append_to_attempt_seconds",
@@ -112,6 +118,7 @@ class Metrics:
             registry=registry,
         )
 
+    def _show_things(self, registry: CollectorRegistry) -> None:
         self._breakers = gauges(
             registry,
             "breaker_state",
