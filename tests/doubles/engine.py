@@ -1,7 +1,8 @@
 """The HTTP server around a double: faults at the wire, a ledger, control endpoints under /_control.
 
 GET  /_control/ledger          requests, accepted, distinct_keys, accepted_twice
-GET  /_control/keys/{key}      the ids that were given for it
+GET  /_control/accepted        every key, and the ids that were given for it
+GET  /_control/keys/{key}      the same for one
 POST /_control/script          [{"word": "drop"}, {"word": "status", "status": 429, ...}, ...]
 POST /_control/always          {"word": "status", "status": 503}
 POST /_control/rates           {"drop": 0.05, "seed": 7}
@@ -139,6 +140,8 @@ class Double:
     def _shown(self, what: str) -> Reply:
         if what == "ledger":
             return as_json(200, {"provider": self.api.name, **self.ledger.summary()})
+        if what == "accepted":
+            return as_json(200, self.ledger.accepted)
         if what.startswith("keys/"):
             return as_json(200, {"ids": self.ledger.accepted.get(what.removeprefix("keys/"), [])})
         return Reply(404)

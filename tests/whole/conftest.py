@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -10,9 +10,7 @@ import pytest
 from tests.doubles import APIS
 from tests.doubles.engine import Double
 from tests.parts.kafka import Kafka
-from tests.whole.stack import Stack
-
-PARTITIONS = 6
+from tests.whole.stack import Stack, deployed
 
 
 @pytest.fixture
@@ -24,21 +22,7 @@ async def double() -> AsyncIterator[Double]:
 
 @pytest.fixture
 async def stack(
-    kafka: Kafka, database: str, tmp_path: Path, unique: Callable[[str], str], double: Double
+    kafka: Kafka, database: str, tmp_path: Path, double: Double
 ) -> AsyncIterator[Stack]:
-    kafka.must_be_real()
-    made = Stack(
-        kafka=kafka,
-        dsn=database,
-        folder=tmp_path,
-        orders=unique("orders"),
-        accounts=unique("accounts"),
-        outcomes=unique("outcomes"),
-        group=unique("group"),
-        providers={"postmark": double.options},
-    )
-    for topic in (made.orders, made.accounts, made.outcomes):
-        await kafka.create_topic(topic, PARTITIONS)
-    made.write_catalogue()
-    yield made
-    await made.close()
+    async with deployed(kafka, database, tmp_path, {"postmark": double.options}) as made:
+        yield made

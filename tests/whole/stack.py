@@ -4,114 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from secrets import token_hex
+from typing import Any
 
-import aiohttp
 import asyncpg
 import orjson
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 
 from tests.parts.kafka import Kafka
 from tests.whole.events import SCHEMAS
+from tests.whole.worker import Worker
 
-GLANCE = 0.1  # seconds between two looks at what cannot tell us by itself
+PARTITIONS = 6
+GLANCE = 0.3  # seconds between two looks at the committed offsets; each is a few requests
 
-
-@dataclass
-class Worker:
-    """One process of the service; its log is what it wrote to stderr."""
-
-    command: Sequence[str]
-    log: Path
-    process: subprocess.Popen[bytes] | None = None
-    url: str = ""
-
-    def start(self) -> Self:
-        with self.log.open("ab") as stream:
-            self.process = subprocess.Popen(
-                self.command, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream
-            )
-        return self
-
-    async def ready(self, seconds: float = 30) -> Self:
-        await self.until(lambda: self.answers("/readyz"), seconds)
-        return self
-
-    async def answers(self, path: str) -> bool:
-        return (await self.get(path))[0] == 200
-
-    async def get(self, path: str) -> tuple[int, str]:
-        """Return status and body; (0, "") while nobody listens."""
-        url = self.url or self._listening()
-        if not url:
-            return 0, ""
-        try:
-            async with aiohttp.ClientSession() as session, session.get(url + path) as answer:
-                return answer.status, await answer.text()
-        except aiohttp.ClientError:
-            return 0, ""
-
-    def _listening(self) -> str:
-        for line in self.lines():
-            if line.get("event") == "listening":
-                self.url = f"http://127.0.0.1:{line['port']}"
-        return self.url
-
-    def lines(self) -> list[dict[str, Any]]:
-        """Return the log, line by line; what is no JSON (a crash's last words) as `raw`."""
-        text = self.log.read_bytes() if self.log.exists() else b""
-        return [_line(line) for line in text.splitlines()]
-
-    def said(self, event: str, **facts: object) -> bool:
-        return any(
-            line.get("event") == event and facts.items() <= line.items() for line in self.lines()
-        )
-
-    async def until(self, condition: Any, seconds: float) -> None:
-        """Wait for a condition (sync or async) of this process while it lives."""
-        until = time.monotonic() + seconds
-        while True:
-            found = condition()
-            if await found if asyncio.iscoroutine(found) else found:
-                return
-            assert self.process is not None
-            assert self.process.poll() is None, f"ended early: {self.lines()[-3:]}"
-            assert time.monotonic() < until, f"not within {seconds} s: {self.lines()[-3:]}"
-            await asyncio.sleep(GLANCE)
-
-    def send(self, number: signal.Signals) -> None:
-        assert self.process is not None
-        self.process.send_signal(number)
-
-    async def ended(self, seconds: float = 40) -> int:
-        """Wait for its end; return the exit code."""
-        assert self.process is not None
-        return await asyncio.to_thread(self.process.wait, seconds)
-
-    async def stop(self, seconds: float = 40) -> int:
-        self.send(signal.SIGTERM)
-        return await self.ended(seconds)
-
-    async def kill(self) -> None:
-        if self.process is not None and self.process.poll() is None:
-            self.send(signal.SIGKILL)
-            await self.ended()
-
-
-def _line(line: bytes) -> dict[str, Any]:
-    try:
-        found = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return {"raw": line.decode(errors="replace")}
-    return found if isinstance(found, dict) else {"raw": line.decode()}
+__all__ = ["Stack", "Worker", "deployed"]
 
 
 @dataclass
@@ -199,23 +112,28 @@ class Stack:
 
     # ── What came of it
 
-    async def finished(self, *topics: str, group: str | None = None, seconds: float = 120) -> None:
-        """Wait until every offset of the topics is committed."""
+    async def finished(self, *topics: str, seconds: float = 120) -> None:
+        """Wait until what is in the topics now is committed."""
+        ends = await self._ends(topics)
         until = time.monotonic() + seconds
-        while True:
-            behind = await self.behind(*topics, group=group)
-            if not behind:
-                return
-            assert time.monotonic() < until, f"{behind} records not committed after {seconds} s"
-            await asyncio.sleep(GLANCE)
+        async with self._group() as group:
+            while behind := await _behind(group, ends):
+                assert time.monotonic() < until, f"{behind} records are not committed"
+                await asyncio.sleep(GLANCE)
 
-    async def behind(self, *topics: str, group: str | None = None) -> int:
-        total = 0
-        for topic in topics:
-            ends = await self.kafka.end_offsets(topic)
-            done = await self.kafka.committed(group or self.group, topic)
-            total += sum(end - done.get(partition, 0) for partition, end in ends.items())
-        return total
+    async def behind(self, *topics: str) -> int:
+        """Count the records that are not committed."""
+        ends = await self._ends(topics)
+        async with self._group() as group:
+            return await _behind(group, ends)
+
+    async def _ends(self, topics: Sequence[str]) -> dict[TopicPartition, int]:
+        found = {topic: await self.kafka.end_offsets(topic) for topic in topics}
+        return {TopicPartition(t, n): end for t, ends in found.items() for n, end in ends.items()}
+
+    def _group(self) -> AbstractAsyncContextManager[AIOKafkaConsumer]:
+        """Ask for the group's offsets; that makes nobody a member."""
+        return self.kafka.consumer(group_id=self.group, enable_auto_commit=False)
 
     async def sql(self, query: str, *args: object) -> list[Any]:
         connection = await asyncpg.connect(self.dsn)
@@ -254,6 +172,30 @@ class Stack:
     async def close(self) -> None:
         for worker in self.workers:
             await worker.kill()
+
+
+@asynccontextmanager
+async def deployed(
+    kafka: Kafka, dsn: str, folder: Path, providers: dict[str, Mapping[str, object]]
+) -> AsyncIterator[Stack]:
+    """Yield a deployment with topics and a group of its own; its workers end with the block."""
+    kafka.must_be_real()
+    orders, accounts, outcomes, group = (
+        f"{name}.{token_hex(4)}" for name in ("orders", "accounts", "outcomes", "group")
+    )
+    stack = Stack(kafka, dsn, folder, orders, accounts, outcomes, group, providers)
+    for topic in (stack.orders, stack.accounts, stack.outcomes):
+        await kafka.create_topic(topic, PARTITIONS)
+    stack.write_catalogue()
+    try:
+        yield stack
+    finally:
+        await stack.close()
+
+
+async def _behind(group: AIOKafkaConsumer, ends: Mapping[TopicPartition, int]) -> int:
+    done = {place: await group.committed(place) or 0 for place in ends}
+    return sum(end - done[place] for place, end in ends.items())
 
 
 def _section(name: str, values: Mapping[str, object]) -> str:
