@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import Any
 
 import pytest
@@ -188,3 +189,55 @@ def test_what_upstream_adds_unprinted_is_no_conflict() -> None:
     )
     fewer = mail_of(real_catalogue(), changed(event, order__items=items[:1]))
     assert fewer.fingerprint != first.fingerprint
+
+
+CANARY = "CANARY"
+ODD: list[Any] = [
+    None,
+    CANARY,
+    f"{CANARY}@example.com",
+    [CANARY],
+    {CANARY: CANARY},
+    f"a\n{CANARY}",
+    f"\u202e{CANARY}",
+    f"\x00{CANARY}",
+    f"javascript:{CANARY}",
+    f"https://{CANARY}/",
+    "x" * 400 + CANARY,
+    10**30,
+    1.5,
+    True,
+    "",
+]
+
+
+def spoiled(value: Any, chance: random.Random) -> Any:
+    """Return the event with some of its values exchanged, removed or added."""
+    if isinstance(value, dict):
+        kept = {k: spoiled(v, chance) for k, v in value.items() if chance.random() > 0.03}
+        return {**kept, CANARY: CANARY} if chance.random() < 0.05 else kept
+    if isinstance(value, list):
+        return [spoiled(one, chance) for one in value]
+    return chance.choice(ODD) if chance.random() < 0.06 else value
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_comes_nothing_breaks_and_no_refusal_repeats_a_value(seed: int) -> None:
+    chance, catalogue = random.Random(seed), real_catalogue()
+    ends = {"mail": 0, "refused": 0}
+    for _ in range(300):
+        one = chance.choice(EXAMPLES)
+        event = event_of(one)
+        outcome = catalogue.read(
+            record(one.topic), Event(event.type, spoiled(event.data, chance), event.attributes)
+        )
+        rendered = catalogue.render(outcome) if isinstance(outcome, Mail) else outcome
+        if isinstance(rendered, Bad):
+            ends["refused"] += 1
+            assert CANARY not in rendered.detail
+        else:
+            assert isinstance(rendered, Message)
+            ends["mail"] += 1
+            assert "\n" not in rendered.subject
+            assert 'href="javascript' not in rendered.html
+    assert min(ends.values()) > 20
