@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 import orjson
@@ -16,13 +16,14 @@ from consumer.model import (
     MarkWaiting,
     Outcome,
     OutcomeStatus,
+    Reason,
     Status,
 )
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from consumer.model import Bad, Mail, Record, Row, Skipped, Transition
+    from consumer.model import Bad, Coordinates, Mail, Record, Row, Skipped, Transition
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,39 +69,36 @@ def dead_letter(record: Record, bad: Bad) -> Ended:
 
 def stored(record: Record, mail: Mail, row: Row, *, duplicate: bool) -> Ended:
     """Tell the outcome that stands on the row; a parked one has none yet."""
-    status = _STORED.get(row.status)
     result = "duplicate" if duplicate else "redelivery"
-    if status is None:
+    outcome = _stands(row, record.coordinates)
+    if outcome is None:
         return Ended(None, result)
-    outcome = Outcome(
-        status,
-        record.coordinates,
-        idempotency_key=row.key,
-        event_type=row.mail_type,
-        entity_id=_entity(mail),
-        duplicate=duplicate,
-        reason=row.error,
-        provider=row.provider,
-        provider_message_id=row.provider_message_id,
-        sent_at=row.sent_at,
-    )
-    return Ended(outcome, result)
+    return Ended(replace(outcome, entity_id=_entity(mail), duplicate=duplicate), result)
 
 
 def told(row: Row) -> Ended:
     """Tell what a row settled to, long after its record was finished."""
     assert row.coordinates is not None
-    outcome = Outcome(
-        _STORED[row.status],
-        row.coordinates,
+    return Ended(_stands(row, row.coordinates), row.status)
+
+
+def _stands(row: Row, source: Coordinates) -> Outcome | None:
+    status, reason = _STORED.get(row.status), row.error
+    if status is None:
+        return None
+    kind = (row.error or "").partition(":")[0]
+    if status is OutcomeStatus.FAILED and kind in (Reason.REJECTED, Reason.EXHAUSTED):
+        status, reason = OutcomeStatus.DEAD_LETTER, kind  # as it was told the first time
+    return Outcome(
+        status,
+        source,
         idempotency_key=row.key,
         event_type=row.mail_type,
-        reason=row.error,
+        reason=reason,
         provider=row.provider,
         provider_message_id=row.provider_message_id,
         sent_at=row.sent_at,
     )
-    return Ended(outcome, row.status)
 
 
 def landed(

@@ -142,7 +142,8 @@ def _certain(row: Row, transition: Certain) -> Write:
             return Write(Status.WAITING, attempts, error, letter=letter)
         case MarkFailed(reason=reason):
             letter_ = None if reason is None else Letter(reason, error)
-            return Write(Status.FAILED, attempts, error, due=row.round > 0, letter=letter_)
+            told = error if reason is None else f"{reason}: {error}"
+            return Write(Status.FAILED, attempts, told, due=row.round > 0, letter=letter_)
         case MarkExpired():
             return Write(Status.EXPIRED, attempts, error, due=row.round > 0)
     assert_never(transition)
