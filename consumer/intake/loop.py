@@ -67,7 +67,7 @@ class Intake:
         self._committer = Committer(consumer, commit_every)
         self._watchdog = Watchdog(consumer)
         self._tasks: list[asyncio.Task[None]] = []
-        self._unassigned_since = time.monotonic()
+        self._unassigned_since: float | None = time.monotonic()
         self._stopping = False
         self._end: asyncio.Future[None] | None = None
 
@@ -173,6 +173,7 @@ class Intake:
             owned = Owned(partition, Tracker(self._epoch), lane, self._per_partition)
             self._owned[partition] = owned
             self._all.add(owned)
+        self._unassigned_since = None
         log.info("partitions_assigned", epoch=self._epoch, partitions=len(partitions))
 
     async def revoked(self, partitions: Collection[Partition]) -> None:
@@ -219,12 +220,17 @@ class Intake:
     def _in_flight(self) -> int:
         return self._normal.in_flight + self._high.in_flight
 
+    @property
+    def _unassigned(self) -> float:
+        since = self._unassigned_since
+        return 0.0 if since is None else time.monotonic() - since
+
     def watch(self) -> Watch:
         owned = list(self._owned.values())
         lags = {one.partition: self._consumer.lag(one.partition) for one in owned}
         return Watch(
             since_poll=self._watchdog.since_poll,
-            unassigned=0.0 if owned else time.monotonic() - self._unassigned_since,
+            unassigned=self._unassigned,
             loop_lag=self._committer.loop_lag,
             in_flight=self._normal.in_flight,
             high_in_flight=self._high.in_flight,

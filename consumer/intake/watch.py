@@ -32,7 +32,7 @@ class Watch:
     """What is to be seen of the intake now; times in seconds."""
 
     since_poll: float
-    unassigned: float  # since the last partition was taken; 0.0 while we have one
+    unassigned: float  # since an assignment was taken; 0.0 with one, also one of no partitions
     loop_lag: float
     in_flight: int
     high_in_flight: int
