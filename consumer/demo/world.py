@@ -1,7 +1,7 @@
 """The parts that the demo runs on, and the configuration that joins them.
 
-The provider's double and the way Postgres is started are the tests' own, so the demo needs the
-repository at hand, not only the package.
+The provider's double and Postgres are the tests' own, each a process, so the demo needs the
+repository at hand, not only the package. They are started before the service, and stopped after it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from consumer.demo.traffic import PREVIEWS
 ENVIRONMENT = "demo"
 OUTCOMES = "email.outcomes"
 GROUP = "sendonce-demo"
-LOST_ANSWERS = "0.01"  # of the mails that the double accepts
+DOUBLE = ("--provider", "postmark", "--drop", "0.01")  # accepts, and loses one answer in 100
 
 
 class NotHereError(Exception):
@@ -55,42 +55,31 @@ async def world(schemas: Path, out: Path) -> AsyncIterator[World]:
     """Bring up everything but the service; take it all down again in the reverse order."""
     async with AsyncExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sendonce-demo-")))
-        processes, kafka = Processes(), EmbeddedKafka(OUTCOMES, GROUP)
+        processes, kafka, log = Processes(), EmbeddedKafka(OUTCOMES, GROUP), out / "service.log"
         stack.callback(kafka.stop)
+        stack.push_async_callback(processes.stop_all)
         kafka.start()
-        dsn = await stack.enter_async_context(_database())
-        stack.push_async_callback(processes.stop_all)  # before what the service leans on
-        log = out / "service.log"
-        provider = await _start_double(processes, log)
+        dsn = (await _part(processes, log, "tests.parts.postgres_process"))["dsn"]
+        double = await _part(processes, log, "tests.doubles", *DOUBLE)
+        await guard.migrate(dsn, environment=ENVIRONMENT)
+        provider = double["options"]
         catalogue, mails = _catalogue(schemas, directory / "schemas"), out / "mails"
         config = directory / "sendonce.toml"
         config.write_text(_configuration(kafka.servers, dsn, catalogue, mails, provider))
         yield World(kafka, processes, dsn, str(provider["base_url"]), config, catalogue, mails, log)
 
 
-async def _start_double(processes: Processes, log: Path) -> Mapping[str, Any]:
-    """Start the double; return what goes into [providers.X] to be sent there."""
-    command = [sys.executable, "-m", "tests.doubles", "--provider", "postmark"]
-    double = processes.start([*command, "--drop", LOST_ANSWERS], log, talks=True)
-    assert double.stdout is not None
-    line = await asyncio.to_thread(double.stdout.readline)
+async def _part(processes: Processes, log: Path, module: str, *arguments: str) -> Any:
+    """Start one of the tests' parts as a process; return what its first line of JSON tells."""
+    part = processes.start([sys.executable, "-m", module, *arguments], log, talks=True)
+    assert part.stdout is not None
+    line = await asyncio.to_thread(part.stdout.readline)
     if not line:
-        raise NotHereError(f"the provider's double did not start; see {log}")
-    options: Mapping[str, Any] = json.loads(line)["options"]
-    return options
-
-
-@asynccontextmanager
-async def _database() -> AsyncIterator[str]:
-    """Start a Postgres of our own and migrate a database in it."""
-    try:
-        from tests.parts.postgres import start_postgres  # noqa: PLC0415 - in the repository only
-    except ImportError:
-        raise NotHereError("the demo runs from a clone of the repository: make demo") from None
-    with start_postgres() as postgres:
-        dsn = await postgres.database()
-        await guard.migrate(dsn, environment=ENVIRONMENT)
-        yield dsn
+        raise NotHereError(
+            f"{module} did not start; see {log}. The demo runs from a clone of the repository, "
+            "with what it brings along: make demo"
+        )
+    return json.loads(line)
 
 
 def _catalogue(schemas: Path, copy: Path) -> Path:
