@@ -35,7 +35,7 @@ lint: $(READY) ## ruff (everything on), format, mypy --strict, dead code, the ho
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/vulture
-	@$(BIN)/python -m pytest -q --no-header tests/unit/test_house.py tests/unit/test_house_sizes.py
+	@$(BIN)/python -m pytest -q --no-header tests/unit/test_house*.py tests/unit/test_house_sizes.py
 
 format: $(READY) ## Write the format that lint asks for
 	@$(BIN)/ruff check --fix-only --quiet . ; $(BIN)/ruff format --quiet .

@@ -66,6 +66,7 @@ def _facts(story: Story, *, reveal: bool) -> dict[str, object]:
         "source": {name: at.get(name) for name in ("topic", "partition", "offset", "timestamp")},
         "claimed_at": story.claimed_at,
         "lease_until": story.lease_until,
+        "attempt_deadline": story.attempt_deadline,
         "doubt_since": story.doubt_since,
         "doubt_provider": story.doubt_provider,
         "outcome_due": story.outcome_due,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from random import Random
 
-BASE = 0.5  # seconds, before the second attempt at most; the setting `retry.base`
 CAP = 30.0  # seconds, and no wait is longer, whatever a provider asks for; `retry.cap`
 
 

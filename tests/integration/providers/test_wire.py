@@ -132,7 +132,8 @@ async def test_an_unknown_certificate_gets_no_byte(server_tls: ssl.SSLContext) -
         assert ear.reads == []
 
 
-async def test_the_deadline_holds_over_tls(server_tls: ssl.SSLContext, trusting: None) -> None:
+@pytest.mark.usefixtures("trusting")
+async def test_the_deadline_holds_over_tls(server_tls: ssl.SSLContext) -> None:
     async with listening(server_tls) as ear, provider_for(ear.url) as provider:
         assert await provider.attempt(prepared(provider), lease()) == Accepted("id")
         assert await provider.attempt(prepared(provider), lease(1)) == TooLate()

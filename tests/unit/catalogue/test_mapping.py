@@ -26,7 +26,6 @@ from tests.unit.catalogue.shop import (
     record,
 )
 
-DETAIL = "holds no value"  # what every test of a refusal checks: the secret below is not in it
 SECRET = "s3cret@example.com"
 
 

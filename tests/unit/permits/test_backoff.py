@@ -17,7 +17,7 @@ FOREVER = 10**30
 class Highest(Random):
     """Draws the top of every range."""
 
-    def uniform(self, a: float, b: float) -> float:
+    def uniform(self, _a: float, b: float) -> float:
         return b
 
 
