@@ -155,7 +155,7 @@ def _key(rules: Rules, entity: list[str | int], recipient: str) -> str:
 
 
 def _occurred(says: Declaration, record: Record, event: Event) -> datetime:
-    stored = milliseconds(record.timestamp)
+    stored = _stored(record)
     occurred = _declared_time(says.time, event) or event.time or stored
     if occurred < EARLIEST:
         raise _Unfit(Reason.BAD_TIME, "the event's time lies before the year 2000")
@@ -164,6 +164,13 @@ def _occurred(says: Declaration, record: Record, event: Event) -> datetime:
             Reason.BAD_TIME, "the event's time lies ahead of its record's by over 5 minutes"
         )
     return occurred
+
+
+def _stored(record: Record) -> datetime:
+    try:
+        return milliseconds(record.timestamp)
+    except OverflowError:  # a broker keeps whatever number the producer gave
+        raise _Unfit(Reason.BAD_TIME, "the record's timestamp lies in no year") from None
 
 
 def _declared_time(path: Path | None, event: Event) -> datetime | None:

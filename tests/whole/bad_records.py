@@ -85,6 +85,10 @@ def _swapped(name: str, old: str, new: str) -> bytes:
     return whole.replace(old, new, 1).encode("utf-8", "surrogatepass")
 
 
+def _to(name: str, recipient: Any) -> bytes:
+    return text(event(name, data=data(f"id-{name}", recipient)))
+
+
 def without_type(name: str) -> bytes:
     members = plain(name)
     del members["type"]
@@ -191,25 +195,21 @@ def unreadable() -> list[Case]:
 
 def no_mail() -> list[Case]:
     """Readable events that no mail can come of."""
-
-    def to(name: str, recipient: Any) -> bytes:
-        return text(event(name, data=data(f"id-{name}", recipient)))
-
     invalid = [
         ("schema", text(event("schema", data=data("id-schema", address("x"), total="canary"))),
          "/order/total"),
         ("no data", text(event("no data", data=None)), "v1.schema.json"),
         ("currency", text(event("currency", data=data("c", address("c"), currency="eur"))),
          "/order/currency"),
-        ("two recipients", to("two recipients", "canary@example.com,b@example.com"),
+        ("two recipients", _to("two recipients", "canary@example.com,b@example.com"),
          "/customer/email"),
-        ("quoted local part", to("quoted", '"canary@evil.example x"@shop.example'),
+        ("quoted local part", _to("quoted", '"canary@evil.example x"@shop.example'),
          "/customer/email"),
-        ("angle brackets", to("angle brackets", "Canary <canary@example.com>"), "/customer/email"),
-        ("comment", to("comment", "canary(a)@example.com"), "/customer/email"),
-        ("space inside", to("space inside", "canary @example.com"), "/customer/email"),
-        ("zero width space", to("zero width", "canary\u200b@example.com"), "/customer/email"),
-        ("list of recipients", to("list", ["canary@example.com"]), "/customer/email"),
+        ("angle brackets", _to("angle brackets", "Canary <canary@example.com>"), "/customer/email"),
+        ("comment", _to("comment", "canary(a)@example.com"), "/customer/email"),
+        ("space inside", _to("space inside", "canary @example.com"), "/customer/email"),
+        ("zero width space", _to("zero width", "canary\u200b@example.com"), "/customer/email"),
+        ("list of recipients", _to("list", ["canary@example.com"]), "/customer/email"),
         ("line break in the subject",
          text(event("line", data=data("id-line", address("line"), number="canary\r\nBcc: x"))),
          "order.receipt/subject.j2:1"),
@@ -224,7 +224,9 @@ def no_mail() -> list[Case]:
              Reason.UNKNOWN_TYPE, "no folder"),
         _bad("unknown version", text(event("unknown version", dataschema="https://x/v9")),
              Reason.UNKNOWN_VERSION, "none of: 1"),
-        _bad("time zero", text(event("time zero")), Reason.BAD_TIME, "2000", age=1e12),
+        _bad("time zero", text(event("time zero")), Reason.BAD_TIME, "2000", timestamp=0),
+        _bad("time of no calendar", text(event("time of no calendar")), Reason.BAD_TIME,
+             "timestamp", timestamp=-(10**15)),
     ]  # fmt: skip
     return [
         *(_bad(name, value, Reason.INVALID, detail) for name, value, detail in invalid),

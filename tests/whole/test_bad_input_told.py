@@ -1,0 +1,101 @@
+"""Dead letters as an operator sees them, and secrets that nobody may see."""
+
+from __future__ import annotations
+
+import asyncio
+from base64 import b64decode
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from tests.doubles.engine import Double
+from tests.doubles.script import Fault
+from tests.whole.bad_records import CANARY, no_mail, unreadable
+from tests.whole.commands import answer, run
+from tests.whole.events import reset
+from tests.whole.placing import large_topic, publish, work
+from tests.whole.stack import Stack
+
+
+async def test_the_command_line_tells_of_each_dead_letter(
+    stack: Stack, unique: Callable[[str], str]
+) -> None:
+    """By `list --json`, `show --json` and `show --raw`: all of it; by `show`: no value."""
+    await large_topic(stack, unique)
+    wanted = {"10 MB", "not UTF-8", "two recipients", "unknown type"}
+    cases = [case for case in [*unreadable(), *no_mail()] if case.name in wanted]
+    placed = {(p.partition, p.offset): p.case for p in await publish(stack, cases)}
+    await (await work(stack)).stop()
+    listed = answer(await run(stack, "dead-letters", "list", "--json"))
+    assert len(listed) == len(cases) == len(wanted)
+    for letter in listed:
+        case = placed[letter["partition"], letter["offset"]]
+        assert (letter["reason"], letter["status"]) == (case.becomes, "open")
+        assert case.detail in letter["detail"]
+        assert _bytes(letter) == (case.key, case.value, [list(pair) for pair in case.headers])
+    await _shown(stack, listed[0])
+    invalid = answer(await run(stack, "dead-letters", "list", "--json", "--reason", "invalid"))
+    assert [letter["reason"] for letter in invalid] == ["invalid"]
+
+
+async def test_a_link_with_a_token_is_shown_nowhere(stack: Stack, double: Double) -> None:
+    """A reset that is sent, one refused, one that no mail comes of, and one that differs."""
+    double.script.for_recipient("refused@example.com", _rejection())
+    sent, refused, bad = (_reset(n) for n in ("sent", "refused", "bad"))
+    bad["data"]["reset"]["expires_at"] = "canary-token"
+    other = _reset("sent")
+    other["data"]["reset"]["url"] += "-other"
+    await stack.publish(stack.accounts, map(orjson.dumps, (sent, refused, bad)), partition=0)
+    worker = await work(stack, stack.accounts)
+    await stack.publish(stack.accounts, [orjson.dumps(other)], partition=0)
+    await stack.finished(stack.accounts)
+    metrics = (await worker.get("/metrics"))[1]
+    await worker.stop()
+    assert await stack.letters() == {"rejected": 1, "invalid": 1, "conflict": 1}
+    told = await stack.told()
+    assert len(told) == 4
+    rows = [dict(row) for row in await stack.sql("SELECT * FROM sent_message")]
+    details = await stack.sql("SELECT detail FROM dead_letter")
+    for said in (
+        worker.log.read_text(),
+        metrics,
+        str(told),
+        str(rows),
+        str(details),
+    ):
+        assert CANARY not in said.lower()
+
+
+async def _shown(stack: Stack, letter: dict[str, Any]) -> None:
+    number = str(letter["id"])
+    told, facts, raw = await asyncio.gather(
+        *(run(stack, "dead-letters", "show", number, *how) for how in ([], ["--json"], ["--raw"]))
+    )
+    assert letter["reason"].encode() in told.output
+    assert CANARY.encode() not in told.output
+    assert answer(facts) == letter
+    assert raw.output == b64decode(letter["record_value"])
+
+
+def _reset(name: str) -> dict[str, Any]:
+    made: dict[str, Any] = orjson.loads(reset(f"id-{name}", f"{name}@example.com"))
+    made["data"]["reset"]["url"] = "https://accounts.shop.example/reset?token=canary-token"
+    return made
+
+
+def _rejection() -> Fault:
+    return Fault("status", 422, '{"ErrorCode":300,"Message":"canary-token is refused"}')
+
+
+def _bytes(letter: dict[str, Any]) -> tuple[bytes | None, bytes | None, list[list[Any]]]:
+    """Return key, value and headers of a letter's JSON document."""
+    return (
+        _decoded(letter["record_key"]),
+        _decoded(letter["record_value"]),
+        [[name, _decoded(value)] for name, value in letter["record_headers"]],
+    )
+
+
+def _decoded(text: str | None) -> bytes | None:
+    return None if text is None else b64decode(text)
