@@ -176,14 +176,14 @@ class Stack:
 
 @asynccontextmanager
 async def deployed(
-    kafka: Kafka, dsn: str, folder: Path, providers: dict[str, Mapping[str, object]]
+    kafka: Kafka, dsn: str, folder: Path, providers: Mapping[str, Mapping[str, object]]
 ) -> AsyncIterator[Stack]:
     """Yield a deployment with topics and a group of its own; its workers end with the block."""
     kafka.must_be_real()
     orders, accounts, outcomes, group = (
         f"{name}.{token_hex(4)}" for name in ("orders", "accounts", "outcomes", "group")
     )
-    stack = Stack(kafka, dsn, folder, orders, accounts, outcomes, group, providers)
+    stack = Stack(kafka, dsn, folder, orders, accounts, outcomes, group, dict(providers))
     for topic in (stack.orders, stack.accounts, stack.outcomes):
         await kafka.create_topic(topic, PARTITIONS)
     stack.write_catalogue()

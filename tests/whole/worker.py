@@ -6,7 +6,7 @@ import asyncio
 import signal
 import subprocess
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,7 +69,7 @@ class Worker:
             line.get("event") == event and facts.items() <= line.items() for line in self.lines()
         )
 
-    async def until(self, condition: Any, seconds: float) -> None:
+    async def until(self, condition: Callable[[], Any], seconds: float) -> None:
         """Wait for a condition (sync or async) of this process while it lives."""
         until = time.monotonic() + seconds
         while True:
