@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -102,3 +103,13 @@ class Owned:
         self.taken = True
         self.lane.waiting -= len(self.waiting)
         self.waiting.clear()
+
+
+async def called_back(owned: Collection[Owned], budget: float, *, hard: bool) -> None:
+    """Call everything back that is in hand there, and wait until it ended, or the budget did."""
+    works = [work for one in owned for work in one.hands]
+    for one in owned:
+        for hold in list(one.hands.values()):
+            hold.recall(hard=hard)
+    if works:
+        await asyncio.wait(works, timeout=max(0.0, budget))

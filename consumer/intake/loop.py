@@ -22,7 +22,7 @@ from consumer.intake.cluster import COMMIT_DEADLINE, LAST_WORDS
 from consumer.intake.commits import Committer
 from consumer.intake.hold import Hold
 from consumer.intake.kafka import Consumer
-from consumer.intake.lanes import Lane, Owned, Work
+from consumer.intake.lanes import Lane, Owned, Work, called_back
 from consumer.intake.offsets import Partition, Tracker
 from consumer.intake.watch import StuckError, Watch, Watchdog
 from consumer.model import Record
@@ -197,8 +197,8 @@ class Intake:
     async def _drain(self, owned: Collection[Owned], until: float, *, last_words: float) -> None:
         for one in owned:
             one.take()
-        await _called_back(owned, until - time.monotonic(), hard=False)
-        await _called_back(owned, last_words, hard=True)
+        await called_back(owned, until - time.monotonic(), hard=False)
+        await called_back(owned, last_words, hard=True)
         self._all.difference_update(one for one in owned if not one.hands)
 
     # ── When something ends that should not
@@ -242,15 +242,6 @@ class Intake:
     def healthy(self) -> bool:
         """False: a restart would help. Brokers that are away make no difference here."""
         return not any(task.done() for task in self._tasks) or self._stopping
-
-
-async def _called_back(owned: Collection[Owned], budget: float, *, hard: bool) -> None:
-    works = [work for one in owned for work in one.hands]
-    for one in owned:
-        for hold in list(one.hands.values()):
-            hold.recall(hard=hard)
-    if works:
-        await asyncio.wait(works, timeout=max(0.0, budget))
 
 
 __all__ = ["Handle", "Intake", "StuckError", "Watch"]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import structlog
 from aiokafka import ConsumerRebalanceListener, TopicPartition
@@ -32,6 +31,7 @@ from consumer.intake.kafka.access import (
     show_password,
     translated,
 )
+from consumer.intake.kafka.answers import CommitAnswer, Committed, Late, Lost
 from consumer.intake.kafka.client import guard_offset_fetch, new_consumer, stopped, to_record
 from consumer.intake.offsets import Partition
 from consumer.intake.positions import Known, StartFrom, Starts
@@ -48,28 +48,6 @@ class Owner(Protocol):
 
     async def assigned(self, partitions: Collection[Partition]) -> None: ...
     async def revoked(self, partitions: Collection[Partition]) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Committed:
-    """The broker has it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """The partitions are no longer ours: never repeat these offsets."""
-
-    error: str
-
-
-@dataclass(frozen=True, slots=True)
-class Late:
-    """Not known to have landed; may be repeated while the ownership lasts."""
-
-    error: str
-
-
-CommitAnswer: TypeAlias = Committed | Lost | Late
 
 
 class Consumer:
