@@ -89,10 +89,6 @@ class Kafka:
         async with self._admin() as admin:
             await admin.create_partitions({name: NewPartitions(total)})
 
-    async def delete_topic(self, name: str) -> None:
-        async with self._admin() as admin:
-            await admin.delete_topics([name])
-
     async def delete_records(self, topic: str, partition: int, before: int) -> None:
         """Do what retention does: the log then begins at `before`."""
         from aiokafka.admin import RecordsToDelete  # noqa: PLC0415 - one caller
