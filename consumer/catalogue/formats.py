@@ -78,7 +78,7 @@ class Formats:
     def number(self, value: object) -> str:
         if isinstance(value, bool) or not isinstance(value, int):
             raise MomentError("only integers are written as numbers")
-        return str(value) if 0 <= value < 1000 else _number(value, self.name)  # noqa: PLR2004 - nothing to group
+        return str(value) if 0 <= value < 100 else _number(value, self.name)  # noqa: PLR2004 - no locale groups two digits
 
     def day(self, value: Json, style: Style = "long") -> str:
         """Write the day: of an instant, the day it is in the zone; a plain date as it is."""

@@ -71,9 +71,13 @@ def _isolated(text: str) -> str:
 _BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
+_PLAIN: Final = frozenset({str, int, Markup})
+_TEXTS: Final = (str, Undefined)
+
+
 def printable(value: object) -> object:
     """Let text and numbers through; null, true, a list printed as such are a template's mistake."""
-    if isinstance(value, str | Undefined) or type(value) is int:
+    if type(value) in _PLAIN or isinstance(value, _TEXTS):
         return value
     if isinstance(value, float) and isfinite(value):
         return value
@@ -110,9 +114,7 @@ def link(url: object, *hosts: str) -> str:
 
 
 def _formats(context: Context) -> Formats:
-    formats = getattr(context.environment, "formats", None)
-    if not isinstance(formats, Formats):
-        raise TypeError("the environment has no formats")
+    formats: Formats = context.environment.formats  # type: ignore[attr-defined] # our Engine's
     return formats
 
 
