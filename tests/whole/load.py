@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaTimeoutError
 
 from tests.whole.events import receipt
 from tests.whole.stack import Stack
@@ -50,7 +51,15 @@ class Load:
             order = f"{self.stem}-{len(self.orders)}"
             self.orders.append(order)
         self.records += 1
-        self._acks.append(await self.producer.send(self.topic, receipt(order)))
+        self._acks.append(await self._sent(receipt(order)))
+
+    async def _sent(self, value: bytes) -> asyncio.Future[object]:
+        """Return the future of the ack. A timeout here means that the client took nothing yet."""
+        while True:
+            try:
+                return await self.producer.send(self.topic, value)
+            except KafkaTimeoutError:
+                continue
 
     def end(self) -> None:
         self._over.set()

@@ -118,6 +118,7 @@ async def test_lines_to_postgres_stall_and_break(
             proxy.mode = Mode.PASS
             proxy.reset()
             await _sends(worker, double, 50)
+        await worker.ready(60)
         proxy.mode = Mode.STALL
         await worker.until(lambda: worker.said("postgres unreachable", error="TimeoutError"), 60)
         proxy.mode = Mode.PASS
