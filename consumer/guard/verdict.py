@@ -7,7 +7,8 @@
     any     ──▶ sent                       proof of acceptance
 
 A row is *own* when the record's coordinates stand on it: the same record again. It never conflicts,
-whatever a deploy did to its context. Any other record with the key must mean the same mail.
+whatever a deploy did to its context. Any other record with the key must mean the same mail, and a
+row of another mail type never does.
 """
 
 from __future__ import annotations
@@ -86,6 +87,8 @@ def judge(row: Row, mail: Mail, at: Coordinates, max_attempts: int) -> Verdict:
     """
     if row.key != mail.key:
         return _of_another_key(row)
+    if row.mail_type != mail.type.name:
+        return Conflict(row)  # a carried key, under which another kind of mail was made
     if row.coordinates == at:
         return _own(row, max_attempts)
     return _of_another_record(row, mail, max_attempts)

@@ -13,6 +13,7 @@ from tests.whole.events import receipt
 from tests.whole.stack import PARTITIONS, Stack
 from tests.whole.worker import Worker
 
+SESSION = "4s"  # a new group is made sure of over some heartbeats, which follow from it
 LARGE = {"max.message.bytes": str(16 << 20)}
 
 
@@ -58,6 +59,8 @@ async def publish(stack: Stack, cases: Sequence[Case]) -> list[Placed]:
 
 
 async def work(stack: Stack, *topics: str) -> Worker:
+    """Start a worker; return it when all that stands in the topics (default: orders) is done."""
+    stack.settings["kafka"] = {"session_timeout": SESSION, **stack.settings.get("kafka", {})}
     worker = await stack.worker().start().ready(60)
     await stack.finished(*(topics or [stack.orders]))
     return worker

@@ -17,6 +17,7 @@ from tests.parts.postgres import Postgres, start_postgres
 from tests.parts.proxy import Mode, Proxy, start_proxy
 from tests.whole.commands import Ran, start
 from tests.whole.events import receipt
+from tests.whole.placing import work
 from tests.whole.stack import Stack, deployed
 from tests.whole.test_refusals import reason, with_part
 
@@ -155,8 +156,8 @@ async def test_with_a_login_it_works(
     """Members, admin client and producer: each of them logs in."""
     async with deployed(guarded, database, tmp_path, {"postmark": double.options}) as stack:
         await stack.publish(stack.orders, [receipt("login")])
-        worker = await stack.worker(kafka=_login(guarded, protocol, mechanism)).start().ready(60)
-        await stack.finished(stack.orders)
+        stack.settings["kafka"] = _login(guarded, protocol, mechanism)
+        worker = await work(stack)
         assert await worker.stop() == 0
         assert [one["status"] for one in await stack.told()] == ["sent"]
         assert double.ledger.summary()["accepted"] == 1

@@ -30,8 +30,10 @@ VERDICTS = (
 )  # fmt: skip
 
 
-def mail(key: str = "k", fingerprint: str = "f", digest: str = "d") -> Mail:
-    kind = MailType("order.receipt", "orders", ("file",), "shop", 3600.0, digest=digest)
+def mail(
+    key: str = "k", fingerprint: str = "f", digest: str = "d", name: str = "order.receipt"
+) -> Mail:
+    kind = MailType(name, "orders", ("file",), "shop", 3600.0, digest=digest)
     now = datetime(2026, 1, 1, tzinfo=UTC)
     return Mail(kind, key, "1", "ada@example.org", fingerprint, {}, now)
 
@@ -74,6 +76,12 @@ TABLE = [
     (row(Status.FAILED, at=None), mail(fingerprint="x"), TakeOver),
     # Fingerprints of another version of the folder cannot be compared: they count as equal
     (row(Status.SENT, at=OTHER), mail(fingerprint="x", digest="newer"), Duplicate),
+    # A key that a record carried, and another kind of mail was made of: never the same mail
+    *[
+        (row(status, at=at), mail(name="password.reset", digest="e"), Conflict)
+        for status in Status
+        for at in (OWN, OTHER)
+    ],
     # Found by coordinates, under another key
     *[(row(status), mail(key="k2"), KeyDrift) for status in Status if status is not Status.FAILED],
     (row(Status.FAILED), mail(key="k2"), TakeOver),

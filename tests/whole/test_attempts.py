@@ -1,0 +1,136 @@
+"""What a provider may answer, end to end: how often it is asked, and what the guard then holds.
+
+Sources of the answers: the error tables of https://postmarkapp.com/developer/api/overview, RFC 9110
+for statuses of machines in between.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tests.doubles.engine import Double
+from tests.doubles.script import FINE, Fault
+from tests.whole.events import receipt
+from tests.whole.placing import SESSION, work
+from tests.whole.stack import Stack
+
+QUICK: dict[str, dict[str, object]] = {
+    "retry": {"base": "10ms", "cap": "2s"},
+    "kafka": {"commit_interval": "100ms", "session_timeout": SESSION},
+}
+
+
+def words(status: int, code: int, text: str = "") -> Fault:
+    return Fault("status", status, f'{{"ErrorCode":{code},"Message":"{text}"}}')
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Answers to one mail, in order, and what has to stand there after them."""
+
+    name: str
+    answers: Sequence[Fault]
+    status: str
+    attempts: int = 1  # counted on the row
+    letter: str | None = None
+    accepted: int = 0  # by the ledger
+
+    @property
+    def address(self) -> str:
+        return f"{self.name.replace(' ', '-')}@example.com"
+
+
+NOT_YET = [
+    Row("429 with seconds", [Fault("status", 429, headers={"Retry-After": "1"}), FINE], "sent", 1),
+    Row("429 with nonsense", [Fault("status", 429, headers={"Retry-After": "soon"}), FINE], "sent"),
+    Row("slow down in words", [words(422, 429), FINE], "sent"),
+    Row("maintenance", [words(503, 100), words(503, 100), FINE], "sent", 3),
+]
+NEVER = [
+    Row("inactive", [words(422, 406)], "failed"),
+    Row("inactive as 406", [words(406, 406)], "failed"),
+    Row("inactive inside a 200", [words(200, 406)], "failed"),
+    Row("inactive in words", [words(200, 0, "inactive recipients")], "failed"),
+    Row("invalid", [words(422, 300)], "failed", letter="rejected"),
+    Row("too large in HTML", [Fault("status", 413, "<html>too large</html>")], "failed",
+        letter="rejected"),
+    Row("unknown code", [words(422, 999)], "failed", letter="rejected"),
+]  # fmt: skip
+NOBODY_KNOWS = [
+    Row("dropped", [Fault("drop")], "unknown", letter="unknown", accepted=1),
+    Row("no HTTP", [Fault("garbage")], "unknown", letter="unknown", accepted=1),
+    Row("cut", [Fault("cut")], "unknown", letter="unknown", accepted=1),
+    Row("empty 200", [Fault("blank")], "unknown", letter="unknown", accepted=1),
+    Row("reset", [Fault("reset")], "unknown", letter="unknown"),
+    Row("200 of a stranger", [Fault("status", 200, "<html>hi</html>")], "unknown",
+        letter="unknown"),
+    Row("redirect", [Fault("redirect")], "unknown", letter="unknown"),
+    Row("bare 500", [Fault("status", 500)], "unknown", letter="unknown"),
+    Row("bare 503", [Fault("status", 503)], "unknown", letter="unknown"),
+    Row("502 in HTML", [Fault("status", 502, "<html>bad</html>")], "unknown", letter="unknown"),
+    Row("408 of a proxy", [Fault("status", 408)], "unknown", letter="unknown"),
+]  # fmt: skip
+
+
+async def test_every_answer_ends_as_its_class_says(stack: Stack, double: Double) -> None:
+    """Between two of them a mail goes well: no row is about what a breaker makes of the others."""
+    stack.settings |= QUICK
+    worker = await stack.worker().start().ready(60)
+    for row in (*NOT_YET, *NEVER, *NOBODY_KNOWS):
+        requests, taken = _counted(double)
+        double.script.then(*row.answers)
+        await stack.publish(stack.orders, [receipt(row.name, row.address)])
+        await stack.finished(stack.orders)
+        accepted = row.accepted or row.answers[-1] is FINE
+        assert await _stands(stack, row) == (row.status, row.attempts, row.letter), row.name
+        assert _counted(double) == (requests + len(row.answers), taken + accepted), row.name
+        await _a_mail_goes_well(stack, double, f"after {row.name}")
+    assert await worker.stop() == 0
+    assert double.ledger.summary()["accepted_twice"] == 0
+    assert all("@" not in error for error in await _errors(stack))
+
+
+async def _a_mail_goes_well(stack: Stack, double: Double, order: str) -> None:
+    double.took.clear()
+    await stack.publish(stack.orders, [receipt(order, "a@example.com")])
+    async with asyncio.timeout(30):
+        await double.took.wait()
+
+
+def _counted(double: Double) -> tuple[int, int]:
+    return double.ledger.requests, double.ledger.total
+
+
+async def _stands(stack: Stack, row: Row) -> tuple[str, int, str | None]:
+    [found] = await stack.sql(
+        """SELECT m.status, m.attempts, d.reason FROM sent_message m
+             LEFT JOIN dead_letter d USING (idempotency_key) WHERE m.recipient = $1""",
+        row.address,
+    )
+    return found["status"], found["attempts"], found["reason"]
+
+
+async def _errors(stack: Stack) -> list[str]:
+    rows = await stack.sql("SELECT error FROM sent_message WHERE error IS NOT NULL")
+    return [row["error"] for row in rows]
+
+
+async def test_an_unknown_outcome_is_parked_once_and_its_repeat_is_parked_beside_it(
+    stack: Stack, double: Double
+) -> None:
+    """Published again, and read again by a new group: nothing is sent, every record has its end."""
+    stack.settings |= QUICK
+    double.script.then(Fault("drop"))
+    await stack.publish(stack.orders, [receipt("A")])
+    worker = await work(stack)
+    await stack.publish(stack.orders, [receipt("A"), receipt("B")])
+    await stack.finished(stack.orders)
+    await worker.stop()
+    stack.group += ".again"
+    await (await work(stack)).stop()
+    assert double.ledger.summary()["accepted"] == 2
+    assert await stack.statuses() == {"unknown": 1, "sent": 1}
+    letters = await stack.sql("SELECT reason, status FROM dead_letter")
+    assert [tuple(letter) for letter in letters] == [("unknown", "open")] * 2
