@@ -69,6 +69,9 @@ class Weather:
                 "postgres unreachable", since=since.isoformat(), wanted=lane, error=name_of(error)
             )
 
+    def is_down(self, lane: str) -> bool:
+        return lane in self._down
+
     def answered(self, lane: str) -> None:
         self._down.discard(lane)
         if self.down_since is not None and not self._down:
@@ -105,6 +108,11 @@ class Lane:
         self._settings = settings
         self._connection: Any = None
         self._turn = asyncio.Lock()
+
+    @property
+    def failing(self) -> bool:
+        """Its last statement was not answered."""
+        return self._weather.is_down(self._name)
 
     async def run(self, work: Work[T]) -> T:
         """Run `work(connection)` until Postgres answers it; raise what is a fault of the work."""

@@ -62,20 +62,24 @@ class Leases:
                 continue
 
     async def renew(self) -> None:
-        """Renew the leases that are an interval old. While Postgres is away they run out."""
+        """Renew the leases that are an interval old. While Postgres is away they run out.
+
+        After a failure it goes on asking, if only about none: flights are short, and the lane
+        would pass for down until one of them is old.
+        """
         now = elapsed()
         young = now + self._seconds - renew_interval(self._seconds)
         old = [lease for lease in self._held.values() if lease.ends_at <= young]
-        if not old:
-            return
-        terms = Terms("", self._seconds, now)
-        await self._lane.run_once(lambda c: renew(c, old, terms))
+        if old or self._lane.failing:
+            terms = Terms("", self._seconds, now)
+            await self._lane.run_once(lambda c: renew(c, old, terms))
 
 
 async def renew(connection: Any, leases: Sequence[Lease], terms: Terms) -> None:
     """Renew exactly these flights, in one statement; one that is not ours any more ends now."""
     rows = sorted((lease.key, lease.epoch, lease.token) for lease in leases)
-    renewed = await connection.fetch(RENEW, terms.interval, *zip(*rows, strict=True))
+    columns = zip(*rows, strict=True) if rows else ([], [], [])
+    renewed = await connection.fetch(RENEW, terms.interval, *columns)
     tokens = {row["token"] for row in renewed}
     for lease in leases:
         lease.ends_at = max(lease.ends_at, terms.ends_at) if lease.token in tokens else 0.0

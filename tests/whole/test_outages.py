@@ -95,6 +95,7 @@ async def test_postgres_is_killed_and_comes_back(
                 await asyncio.sleep(outage)
                 await asyncio.to_thread(mortal_postgres.start)
                 await _sends(worker, double)
+            await worker.ready(60)
         _stayed_alive(pulse)
         assert 503 in pulse.statuses["/readyz"]
         assert worker.said("postgres unreachable")
@@ -124,5 +125,6 @@ async def test_lines_to_postgres_stall_and_break(
         proxy.mode = Mode.PASS
         proxy.reset()
         await _sends(worker, double)
+        await worker.ready(60)
     _stayed_alive(pulse)
     await _all_is_well(stack, worker, double, len(upstream.orders))
