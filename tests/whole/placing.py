@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.whole.events import receipt
 from tests.whole.stack import PARTITIONS, Stack
 from tests.whole.worker import Worker
 
+GLANCE = 0.1  # seconds between two looks
 SESSION = "4s"  # a new group is made sure of over some heartbeats, which follow from it
 LARGE = {"max.message.bytes": str(16 << 20)}
 
@@ -70,3 +72,11 @@ def case_at(placed: Sequence[Placed], at: Any) -> Case:
     """Return the case that stands there; a neighbour is none."""
     found = [p for p in placed if (p.partition, p.offset) == (at["partition"], at["offset"])]
     return found[0].case if found else Case("a neighbour", b"", "")
+
+
+async def until(condition: Callable[[], Awaitable[bool]], seconds: float = 60) -> None:
+    """Wait for what cannot call us: a row of the database, a record of a topic."""
+    end = time.monotonic() + seconds
+    while not await condition():
+        assert time.monotonic() < end, f"not within {seconds} s"
+        await asyncio.sleep(GLANCE)

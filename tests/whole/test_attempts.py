@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from tests.doubles.engine import Double
 from tests.doubles.script import FINE, Fault
 from tests.whole.events import receipt
-from tests.whole.placing import SESSION, work
+from tests.whole.placing import SESSION, until, work
 from tests.whole.stack import Stack
 
 QUICK: dict[str, dict[str, object]] = {
@@ -82,11 +83,12 @@ async def test_every_answer_ends_as_its_class_says(stack: Stack, double: Double)
         requests, taken = _counted(double)
         double.script.then(*row.answers)
         await stack.publish(stack.orders, [receipt(row.name, row.address)])
-        await stack.finished(stack.orders)
+        await until(partial(_has_ended, stack, row))
         accepted = row.accepted or row.answers[-1] is FINE
         assert await _stands(stack, row) == (row.status, row.attempts, row.letter), row.name
         assert _counted(double) == (requests + len(row.answers), taken + accepted), row.name
         await _a_mail_goes_well(stack, double, f"after {row.name}")
+    await stack.finished(stack.orders)
     assert await worker.stop() == 0
     assert double.ledger.summary()["accepted_twice"] == 0
     assert all("@" not in error for error in await _errors(stack))
@@ -101,6 +103,11 @@ async def _a_mail_goes_well(stack: Stack, double: Double, order: str) -> None:
 
 def _counted(double: Double) -> tuple[int, int]:
     return double.ledger.requests, double.ledger.total
+
+
+async def _has_ended(stack: Stack, row: Row) -> bool:
+    found = await stack.sql("SELECT status FROM sent_message WHERE recipient = $1", row.address)
+    return bool(found) and found[0]["status"] not in {"sending", "waiting"}
 
 
 async def _stands(stack: Stack, row: Row) -> tuple[str, int, str | None]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
 from tests.doubles.engine import Double
 from tests.whole.events import receipt
-from tests.whole.placing import work
+from tests.whole.placing import until, work
 from tests.whole.stack import Stack
 from tests.whole.test_attempts import QUICK, words
 
@@ -34,7 +32,7 @@ async def test_the_next_round_is_flown_when_it_is_due_and_settles_the_letter(
     assert await stack.told() == [], "it has no outcome yet"
     double.script.clear()
     await _make_due(stack)
-    await _until(lambda: _told(stack, 1))
+    await until(lambda: _told(stack, 1))
     assert await stack.statuses() == {"sent": 1}
     assert [letter["status"] for letter in await _letters(stack)] == ["settled"]
     [told] = await stack.told()
@@ -54,14 +52,14 @@ async def test_the_last_round_used_up_is_a_persons_turn(stack: Stack, double: Do
         minutes.append(round(ahead.total_seconds() / 60))
         await _a_mail_goes_well(stack)
         await _make_due(stack)
-        await _until(partial(_failed_again, stack, letter["failures"]))
+        await until(partial(_failed_again, stack, letter["failures"]))
     assert minutes == [5, 30, 120]
     [row] = await stack.sql("SELECT * FROM sent_message WHERE recipient = $1", ADDRESS)
     assert (row["status"], row["round"], row["attempts"]) == ("failed", ROUNDS - 1, ATTEMPTS)
     [letter] = await _letters(stack)
     assert (letter["reason"], letter["status"]) == ("exhausted", "open")
     assert (letter["next_check_at"], letter["failures"]) == (None, ROUNDS)
-    await _until(lambda: _told(stack, len(minutes) + 1))
+    await until(lambda: _told(stack, len(minutes) + 1))
     about = [one for one in await stack.told() if one["status"] != "sent"]
     assert [(one["status"], one["duplicate"]) for one in about] == [("dead_letter", False)]
     assert about[0]["reason"] == "exhausted"
@@ -95,10 +93,3 @@ async def _failed_again(stack: Stack, failures: int) -> bool:
 
 async def _told(stack: Stack, count: int) -> bool:
     return len(await stack.told()) == count
-
-
-async def _until(condition: Callable[[], Awaitable[bool]], seconds: float = 60) -> None:
-    until = time.monotonic() + seconds
-    while not await condition():
-        assert time.monotonic() < until, f"not within {seconds} s"
-        await asyncio.sleep(0.2)  # a database row cannot call us
