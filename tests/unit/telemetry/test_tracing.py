@@ -1,0 +1,44 @@
+"""Traces continue the producer's own, and hold no value of a record."""
+
+from __future__ import annotations
+
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from consumer.model import Record
+from consumer.telemetry.tracing import Silent, Spans, tracing
+
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+PARENT = f"00-{TRACE}-00f067aa0ba902b7-01".encode()
+
+
+def test_a_record_continues_the_producers_trace() -> None:
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    trace.set_tracer_provider(provider)
+    record = Record("orders", 3, 7, 0, b"key", b'{"secret": 1}', (("traceparent", PARENT),))
+
+    spans = Spans()
+    with spans.span(record):
+        spans.ended(result="sent")
+
+    (span,) = exporter.get_finished_spans()
+    assert span.context is not None
+    assert f"{span.context.trace_id:032x}" == TRACE
+    assert span.attributes is not None
+    assert span.attributes["sendonce.result"] == "sent"
+    assert span.attributes["messaging.kafka.offset"] == 7
+    assert "secret" not in str(dict(span.attributes))
+
+
+def test_where_the_packages_are_installed_spans_are_made() -> None:
+    assert isinstance(tracing(), Spans)
+
+
+def test_without_them_a_record_costs_nothing() -> None:
+    silent = Silent()
+    with silent.span(Record("orders", 0, 0, 0, None, None)):
+        silent.ended(result="sent")
