@@ -18,7 +18,8 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_what_comes_in_time_is_used() -> None:
-    tries = iter([NotYetError("no"), NotYetError("no"), "here"])
+    answers: list[Exception | str] = [NotYetError("no"), NotYetError("no"), "here"]
+    tries = iter(answers)
 
     async def attempt() -> str:
         answer = next(tries)
