@@ -129,6 +129,7 @@ def good() -> list[Case]:
         _sent("odd headers", text(event("odd headers")), odd),
         _sent("300 headers", text(event("300 headers")),
               tuple((f"h{n}", b"\x00\xff") for n in range(300))),
+        _sent("large header", text(event("large header")), (("h", b"\0" * 900_000),)),
         _sent("null type header", text(event("null type header")), (("type", None),)),
         Case("carried key", text(event("carried key")), _CARRIED,
              headers=(("sendonce-key", _CARRIED.encode()),)),

@@ -39,6 +39,18 @@ async def test_the_command_line_tells_of_each_dead_letter(
     assert [letter["reason"] for letter in invalid] == ["invalid"]
 
 
+async def test_a_dead_letter_that_is_read_again_is_counted_not_doubled(stack: Stack) -> None:
+    """A group that starts over finds its letters; one that a person gave up stays given up."""
+    bad = [case.value for case in unreadable() if case.name in {"null", "NaN"}]
+    await stack.publish(stack.orders, bad, partition=0)
+    await (await work(stack)).stop()
+    await stack.sql("UPDATE dead_letter SET status = 'discarded' WHERE detail LIKE '%NaN%'")
+    stack.group += ".again"
+    await (await work(stack)).stop()
+    letters = await stack.sql("SELECT failures, status FROM dead_letter ORDER BY status")
+    assert [tuple(letter) for letter in letters] == [(2, "discarded"), (2, "open")]
+
+
 async def test_a_link_with_a_token_is_shown_nowhere(stack: Stack, double: Double) -> None:
     """A reset that is sent, one refused, one that no mail comes of, and one that differs."""
     double.script.for_recipient("refused@example.com", _rejection())
