@@ -34,8 +34,13 @@ def _record(record: Record) -> dict[str, object]:
     return {
         "record_key": _base64(record.key),
         "record_value": _base64(record.value),
-        "record_headers": [[name, _base64(value)] for name, value in record.headers],
+        "record_headers": [[_shown(name), _base64(value)] for name, value in record.headers],
     }
+
+
+def _shown(name: str) -> str:
+    """Write a header's name that is no UTF-8 with escapes, so that JSON can hold it."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _base64(content: bytes | None) -> str | None:

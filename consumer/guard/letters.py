@@ -115,7 +115,7 @@ async def settle(connection: Any, keys: Sequence[str]) -> None:
 def _record_values(record: Record) -> tuple[Any, ...]:
     return (
         record.topic, record.partition, record.offset, record.timestamp, record.key, record.value,
-        [name.encode("utf-8", "surrogatepass") for name, _ in record.headers],
+        [name.encode("utf-8", "surrogateescape") for name, _ in record.headers],
         [value for _, value in record.headers],
     )  # fmt: skip
 

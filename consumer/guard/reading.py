@@ -117,7 +117,7 @@ def letter_of(values: Any, *, whole: bool = False) -> DeadLetter:
 
 
 def _record_of(values: Any, at: Coordinates) -> Record:
-    names = [name.decode("utf-8", "surrogatepass") for name in values["header_names"]]
+    names = [name.decode("utf-8", "surrogateescape") for name in values["header_names"]]
     return Record(
         at.topic, at.partition, at.offset, at.timestamp, values["record_key"],
         values["record_value"], tuple(zip(names, values["header_values"], strict=True)),

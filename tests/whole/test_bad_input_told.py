@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 from base64 import b64decode
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +16,7 @@ from tests.doubles.engine import Double
 from tests.doubles.script import Fault
 from tests.whole.bad_records import CANARY, no_mail, unreadable
 from tests.whole.commands import answer, run
-from tests.whole.events import reset
+from tests.whole.events import receipt, receipts, reset
 from tests.whole.placing import large_topic, publish, work
 from tests.whole.stack import Stack
 
@@ -49,6 +52,48 @@ async def test_a_dead_letter_that_is_read_again_is_counted_not_doubled(stack: St
     await (await work(stack)).stop()
     letters = await stack.sql("SELECT failures, status FROM dead_letter ORDER BY status")
     assert [tuple(letter) for letter in letters] == [(2, "discarded"), (2, "open")]
+
+
+async def test_a_header_whose_name_is_no_text_stops_nothing(stack: Stack, double: Double) -> None:
+    """The client cannot read such a record: it is sent all the same, or kept byte for byte."""
+    bad = '{"a": NaN}'
+    for value in (receipt("odd").decode(), bad):
+        await asyncio.to_thread(_publish_oddly, stack, value)
+    await stack.publish(stack.orders, receipts(3), partition=0)
+    worker = await work(stack)
+    assert await worker.stop() == 0
+    assert double.ledger.total == 4
+    [letter] = await stack.sql("SELECT * FROM dead_letter")
+    assert (letter["reason"], letter["record_value"]) == ("malformed", bad.encode())
+    assert (letter["header_names"], letter["header_values"]) == ([b"\xffname"], [b"v"])
+    [listed] = answer(await run(stack, "dead-letters", "list", "--json"))
+    assert listed["record_headers"] == [["\\xffname", "dg=="]]
+
+
+_ODD_PRODUCER = """
+import asyncio, sys
+from aiokafka import AIOKafkaProducer
+
+class Name(str):
+    def encode(self, *how):
+        return b"\\xffname"
+
+async def publish(bootstrap, topic, value):
+    async with AIOKafkaProducer(bootstrap_servers=bootstrap) as producer:
+        headers = [(Name("x"), b"v")]
+        await producer.send_and_wait(topic, value.encode(), partition=0, headers=headers)
+
+asyncio.run(publish(*sys.argv[1:]))
+"""
+
+
+def _publish_oddly(stack: Stack, value: str) -> None:
+    """Publish as a producer in another language may; ours only does so without its extensions."""
+    subprocess.run(
+        [sys.executable, "-c", _ODD_PRODUCER, stack.kafka.bootstrap, stack.orders, value],
+        env={**os.environ, "AIOKAFKA_NO_EXTENSIONS": "1"},
+        check=True,
+    )
 
 
 async def test_a_link_with_a_token_is_shown_nowhere(stack: Stack, double: Double) -> None:

@@ -13,6 +13,7 @@ from aiokafka.protocol.commit import OffsetFetchRequest
 
 from consumer.intake.cluster import Cluster, Timing
 from consumer.intake.kafka.access import client_options
+from consumer.intake.kafka.names import tolerate_names
 from consumer.model import Record
 
 _CUT = 1.0  # seconds for what is cut off to end
@@ -37,6 +38,7 @@ def guard_offset_fetch(coordinator: Any) -> None:
 
 
 def new_consumer(cluster: Cluster, group_id: str, timing: Timing) -> Any:
+    tolerate_names()
     return AIOKafkaConsumer(
         **client_options(cluster),
         group_id=group_id,
