@@ -80,6 +80,8 @@ class Committer:
         if owned.lost:
             return None
         position = self._broker.position(owned.partition)
-        if position is not None:
+        # Of an ownership that is over the position says nothing: a poll that was under way when it
+        # ended has moved past records that nobody took in hand.
+        if position is not None and not owned.taken:
             owned.tracker.reach(position)
         return owned.tracker.due()

@@ -81,6 +81,15 @@ async def test_markers_after_the_last_record_are_committed_too() -> None:
     assert broker.seen == [{owned.partition: 5}]
 
 
+async def test_what_was_read_after_the_end_of_an_ownership_is_not_committed() -> None:
+    """A poll under way at a stop hands over records that nobody takes: they are not finished."""
+    broker, owned = Broker(), _owned(finished=3)
+    owned.take()
+    broker.positions[owned.partition] = 5
+    await Committer(broker, every=1).last([owned])
+    assert broker.seen == [{owned.partition: 3}]
+
+
 def _owned(finished: int) -> Owned:
     owned = Owned(Partition("orders", 0), Tracker(1), Lane(9), 9)
     for offset in range(finished):
