@@ -11,9 +11,10 @@ from jinja2 import nodes
 from jinja2.exceptions import TemplateSyntaxError
 from jinja2.meta import find_undeclared_variables
 
+from consumer.catalogue.engine import Engine
 from consumer.catalogue.errors import Problem
 from consumer.catalogue.printing import PrintError
-from consumer.catalogue.templates import Engine, Templates
+from consumer.catalogue.templates import Templates
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,12 +43,23 @@ class AmountError(ValueError):
 
 def money(amount: object, currency: object, locale: str) -> str:
     """Write an integer of minor units: 1999, "EUR" in "de" is "19,99 €". No arithmetic."""
-    if isinstance(amount, bool) or not isinstance(amount, int):
+    if type(amount) is not int:  # nor a bool, which is one to Python
         raise AmountError(f"an amount is an integer of minor units, not {_kind(amount)}")
+    if type(currency) is not str:
+        raise AmountError(_NO_CURRENCY)
+    return _written(amount, currency, locale)
+
+
+_NO_CURRENCY: Final = "the currency is not a current ISO 4217 code"
+
+
+# A mail says its amounts twice, in text and HTML.
+@lru_cache(maxsize=4096)
+def _written(amount: int, currency: str, locale: str) -> str:
     if not -_MOST < amount < _MOST:
         raise AmountError("the amount is too large to be true")
-    if not isinstance(currency, str) or currency not in CURRENCIES:
-        raise AmountError("the currency is not a current ISO 4217 code")
+    if currency not in CURRENCIES:
+        raise AmountError(_NO_CURRENCY)
     return _writer(locale, currency)(amount)
 
 

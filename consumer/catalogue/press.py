@@ -11,19 +11,19 @@ from typing import Final
 
 from jinja2.exceptions import SecurityError, UndefinedError
 
+from consumer.catalogue.engine import Engine
 from consumer.catalogue.folder import HTML, SUBJECT, TEXT
 from consumer.catalogue.formats import Formats, MomentError, formats_for
 from consumer.catalogue.mailing import Rules
 from consumer.catalogue.money import AmountError
-from consumer.catalogue.printing import PrintError, printable_on_one_line, readable
-from consumer.catalogue.templates import Engine, Templates
+from consumer.catalogue.printing import PrintError, readable
+from consumer.catalogue.templates import Templates
 from consumer.model import Address, Bad, Json, Mail, Message, Reason
 
 LONGEST_SUBJECT: Final = 255  # characters; a longer one is a body in the wrong place
 AUTO_SUBMITTED: Final = ("Auto-Submitted", "auto-generated")  # RFC 3834: robots do not answer it
 
 _SPACES = re.compile(r"[ \t\r\n]+")
-_BLANK_LINES = re.compile(r"\n{3,}")
 
 
 class _NotAMail(ValueError):  # noqa: N818 - how one rendering ends, inside this file
@@ -83,7 +83,7 @@ class Press:
         formats = formats_for(locale, zone)
         return _Voice(
             formats,
-            self._templates.engine(formats, printable_on_one_line),
+            self._templates.engine(formats, subject=True),
             self._templates.engine(formats),
         )
 
@@ -122,11 +122,15 @@ def _subject(rendered: str) -> str:
 
 
 def _text(rendered: str) -> str:
-    text = rendered.replace("\r\n", "\n").replace("\r", "\n")
+    text = rendered
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
     if " \n" in text or "\t\n" in text:
         text = "\n".join(line.rstrip(" \t") for line in text.split("\n"))
-    text = _BLANK_LINES.sub("\n\n", text).strip("\n").rstrip()
-    if not text.strip():
+    while "\n\n\n" in text:
+        text = text.replace("\n\n\n", "\n\n")
+    text = text.strip("\n").rstrip()
+    if not text or text.isspace():
         raise _NotAMail("the text part is empty")
     return text + "\n"
 

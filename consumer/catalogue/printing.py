@@ -15,10 +15,10 @@ from urllib.parse import quote
 
 from jinja2 import pass_context
 from jinja2.runtime import Context, Undefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from consumer.catalogue.canonical import canonical
-from consumer.catalogue.formats import Formats, Style
+from consumer.catalogue.formats import Formats
 from consumer.model import Json
 
 
@@ -73,6 +73,7 @@ _BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 _PLAIN: Final = frozenset({str, int, Markup})
 _TEXTS: Final = (str, Undefined)
+_special: Final = re.compile("[&<>'\"]").search
 
 
 def printable(value: object) -> object:
@@ -90,6 +91,26 @@ def printable_on_one_line(value: object) -> object:
     if isinstance(value, str) and _BREAKS.search(value):
         raise PrintError("a line break or control character in the subject")
     return printable(value)
+
+
+# What stands around every printed value in the compiled templates. Nearly all are plain text.
+
+
+def as_text(value: object) -> str:
+    """Print into the text part."""
+    return value if type(value) is str else str(printable(value))
+
+
+def as_html(value: object) -> str:
+    """Print into the HTML part, escaped; `Markup`, such as a macro's, is so already."""
+    if type(value) is str:
+        return str(escape(value)) if _special(value) else value
+    return value if type(value) is Markup else str(escape(printable(value)))
+
+
+def as_line(value: object) -> str:
+    """Print into the subject."""
+    return str(printable_on_one_line(value))
 
 
 # ── Filters
@@ -113,37 +134,6 @@ def link(url: object, *hosts: str) -> str:
     return found[0] if found[0].isascii() else quote(found[0], safe=_KEPT)
 
 
-def _formats(context: Context) -> Formats:
-    formats: Formats = context.environment.formats  # type: ignore[attr-defined] # our Engine's
-    return formats
-
-
-# `pass_context` also keeps Jinja from working a filter out at compile time, in no locale.
-@pass_context
-def _money(context: Context, amount: object, currency: object) -> str:
-    return _formats(context).money(amount, currency)
-
-
-@pass_context
-def _number(context: Context, value: object) -> str:
-    return _formats(context).number(value)
-
-
-@pass_context
-def _date(context: Context, value: Json, style: Style = "long") -> str:
-    return _formats(context).day(value, style)
-
-
-@pass_context
-def _time(context: Context, value: Json, style: Style = "short") -> str:
-    return _formats(context).clock(value, style)
-
-
-@pass_context
-def _datetime(context: Context, value: Json, style: Style = "long") -> str:
-    return _formats(context).moment(value, style)
-
-
 def _lines(text: object) -> object:
     """Break a text where it has line breaks: `<br>` in HTML."""
     if not isinstance(text, str):
@@ -151,12 +141,30 @@ def _lines(text: object) -> object:
     return Markup("<br>").join(text.splitlines())
 
 
-FILTERS: Final[Mapping[str, Callable[..., object]]] = {
-    "money": _money,
-    "number": _number,
-    "date": _date,
-    "time": _time,
-    "datetime": _datetime,
-    "link": link,
-    "lines": _lines,
+_LOCAL: Final[Mapping[str, Callable[[Formats], Callable[..., str]]]] = {
+    "money": lambda formats: formats.money,
+    "number": lambda formats: formats.number,
+    "date": lambda formats: formats.day,
+    "time": lambda formats: formats.clock,
+    "datetime": lambda formats: formats.moment,
 }
+FILTERS: Final = frozenset({*_LOCAL, "link", "lines"})
+
+
+def filters(formats: Formats | None) -> Mapping[str, Callable[..., object]]:
+    """Return our filters in one locale and zone; None: they are only looked at, never called."""
+    local = {name: _at_run_time(of(formats)) if formats else _unused for name, of in _LOCAL.items()}
+    return {**local, "link": link, "lines": _lines}
+
+
+def _at_run_time(write: Callable[..., str]) -> Callable[..., str]:
+    """Keep Jinja from working a filter out when it compiles, once for all locales."""
+
+    @pass_context
+    def filter_(_: Context, *given: object, **named: object) -> str:
+        return write(*given, **named)
+
+    return filter_
+
+
+_unused = pass_context(lambda *_: "")

@@ -6,23 +6,20 @@ missing or null, or switch the escaping of HTML off.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import CodeType
-from typing import Any, Final
+from typing import Final
 
 from jinja2 import BytecodeCache, FunctionLoader, StrictUndefined
 from jinja2.bccache import Bucket
-from jinja2.environment import TemplateModule
-from jinja2.runtime import Context, Macro
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from consumer.catalogue.engine import Engine
 from consumer.catalogue.formats import Formats
-from consumer.catalogue.printing import FILTERS, printable
+from consumer.catalogue.printing import as_line, as_text, filters, printable
 
 _WITHHELD_FILTERS: Final = ("safe", "random", "xmlattr", "tojson", "urlize", "pprint")
 _WITHHELD_GLOBALS: Final = ("lipsum",)
-_METHODS: Final = frozenset(dir(dict))
 
 
 class _Compiled(BytecodeCache):
@@ -39,36 +36,6 @@ class _Compiled(BytecodeCache):
             self._codes[bucket.key] = bucket.code
 
 
-class Engine(ImmutableSandboxedEnvironment):
-    """A sandbox for one locale and zone; `formats` is what its filters write with."""
-
-    formats: Formats | None
-
-    # `x.name` of a JSON object is its member: looked up first, which saves a third of a render
-    # and lets an order have `items`. Plain dicts of JSON values have nothing unsafe to reach.
-    def getattr(self, obj: Any, attribute: str) -> Any:
-        if type(obj) is dict:
-            if attribute in obj:
-                return obj[attribute]
-            if attribute not in _METHODS:
-                return self.undefined(obj=obj, name=attribute)
-        elif type(obj) is TemplateModule and attribute in obj.__dict__ and attribute[0] != "_":
-            return obj.__dict__[attribute]
-        return super().getattr(obj, attribute)
-
-    # A macro is a piece of the template itself: nothing for a sandbox to look at.
-    def call(self, context: Context, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if type(obj) is not Macro:
-            return super().call(context, obj, *args, **kwargs)
-        kwargs.pop("_block_vars", None)
-        kwargs.pop("_loop_vars", None)
-        return obj(context.eval_ctx, *args, **kwargs)
-
-    def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
-        """Return a plain dict: Jinja's chained one is looked through anew for every render."""
-        return {**self.globals, **(d or {})}
-
-
 @dataclass(frozen=True, slots=True)
 class Templates:
     """All template sources of a catalogue, by name ("order.receipt/subject.j2")."""
@@ -76,21 +43,19 @@ class Templates:
     sources: Mapping[str, str]
     compiled: _Compiled
 
-    def engine(
-        self, formats: Formats | None, last_check: Callable[[object], object] = printable
-    ) -> Engine:
+    def engine(self, formats: Formats | None, *, subject: bool = False) -> Engine:
         engine = Engine(
             loader=FunctionLoader(self._load),
             undefined=StrictUndefined,
             autoescape=lambda name: name is not None and name.endswith(".html.j2"),
-            finalize=last_check,
+            finalize=printable,
             trim_blocks=True,
             lstrip_blocks=True,
             auto_reload=False,
             bytecode_cache=self.compiled,
         )
-        engine.formats = formats
-        engine.filters.update(FILTERS)
+        engine.as_text = as_line if subject else as_text
+        engine.filters.update(filters(formats))
         for name in _WITHHELD_FILTERS:
             del engine.filters[name]
         for name in _WITHHELD_GLOBALS:

@@ -135,6 +135,42 @@ def test_macros_escape_once(tmp_path: Path) -> None:
     assert message.html == "<b>&lt;i&gt;&lt;</b>"
 
 
+def test_a_macro_of_a_plain_file_is_no_html(tmp_path: Path) -> None:
+    """What was printed without escaping is escaped where it comes into HTML."""
+    files: dict[str, str | None] = {
+        "_layouts/m.j2": "{% macro hello(x, y='!') %}Hello {{ x }}{{ y }}{% endmacro %}",
+        "note/body.html.j2": '{% from "_layouts/m.j2" import hello %}{{ hello(name) }}'
+        '{{ hello(name, "?") }}',
+        "note/body.txt.j2": '{% from "_layouts/m.j2" import hello %}{{ hello(name, y=".") }}',
+    }
+    message = message_of(open_shop(tmp_path, files), note(name="<i>"))
+    assert message.html == "Hello &lt;i&gt;!Hello &lt;i&gt;?"
+    assert message.text == "Hello <i>.\n"
+
+
+def test_macros_take_what_jinja_lets_them_take(tmp_path: Path) -> None:
+    files: dict[str, str | None] = {
+        "_layouts/m.html.j2": "{% macro box(x) %}[{{ caller(x) }}]{% endmacro %}"
+        "{% macro all(x) %}{{ x }}{{ varargs | join }}{{ kwargs.z }}{% endmacro %}",
+        "note/body.html.j2": '{% from "_layouts/m.html.j2" import all, box %}'
+        "{% call(y) box(name) %}<b>{{ y }}</b>{% endcall %}{{ all(name, 'a', z='b') }}",
+    }
+    message = message_of(open_shop(tmp_path, files), note(name="&"))
+    assert message.html == "[<b>&amp;</b>]&amp;ab"
+
+
+def test_layouts_blocks_and_includes(tmp_path: Path) -> None:
+    files: dict[str, str | None] = {
+        "_layouts/f.html.j2": "<p>{% block a %}A{{ name }}{% endblock %}</p>{{ self.a() }}",
+        "_layouts/i.html.j2": "<i>{{ name }}</i>",
+        "note/body.html.j2": '{% extends "_layouts/f.html.j2" %}{% block a %}{{ super() }}'
+        '{% include "_layouts/i.html.j2" %}{% endblock %}',
+    }
+    message = message_of(open_shop(tmp_path, files), note(name="&"))
+    once = "A&amp;<i>&amp;</i>"
+    assert message.html == f"<p>{once}</p>{once}"
+
+
 GOOD_LINKS = {
     "https://shop.example/a?b=c&d=%20#e": "https://shop.example/a?b=c&amp;d=%20#e",
     "https://shop.example/größe": "https://shop.example/gr%C3%B6%C3%9Fe",
