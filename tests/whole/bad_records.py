@@ -1,24 +1,20 @@
 """The decode list as records: what each is, and what has to become of it.
 
-Whatever could tell on a person (address, words of the body, key, header values) holds `CANARY`, so
-that a log, a metric or an outcome that lets one out is found by searching for it.
+Whatever could tell on a person (address, words of the body, key, header values) holds the canary,
+so that a log, a metric or an outcome that lets one out is found by searching for it.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
 from consumer.keys import send_key
 from consumer.model import Reason, SkipRule
-from tests.whole.events import receipt
+from tests.whole.shapes import address, data, event, key_of, plain, text
 
-CANARY = "canary"
 BY_TOPIC = "order.by-topic"  # a folder that listens to the type that is the topic's own name
 MEGABYTES = 10 << 20
 DAY = 24 * 3600
@@ -38,36 +34,6 @@ class Case:
     key: bytes | None = b"canary-key"
     age: float = 0.0  # seconds of the record's timestamp before now
     timestamp: int | None = None  # milliseconds, in place of an age
-
-
-def address(name: str) -> str:
-    """Return this case's own address; the test looks for its first half everywhere."""
-    return f"{CANARY}.{name.replace(' ', '-')}@example.com"
-
-
-def data(order: str | int, to: str, **changes: Any) -> dict[str, Any]:
-    """One receipt's data; `changes` are members of `order`."""
-    found: dict[str, Any] = orjson.loads(receipt(str(order), to))["data"]
-    found["order"] |= {"id": order, **changes}
-    return found
-
-
-def plain(name: str, **members: Any) -> dict[str, Any]:
-    return {"type": "order.receipt", **data(f"id-{name}", address(name)), **members}
-
-
-def event(name: str, **attributes: Any) -> dict[str, Any]:
-    """Return a structured CloudEvent; an attribute of None is left out."""
-    made = {**orjson.loads(receipt(f"id-{name}", address(name))), **attributes}
-    return {key: value for key, value in made.items() if value is not None}
-
-
-def text(value: Mapping[str, Any]) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode()
-
-
-def key_of(name: str, entity: str | int | None = None) -> str:
-    return send_key("order.receipt", entity or f"id-{name}", address(name))
 
 
 def _sent(name: str, value: bytes, headers: Headers = (), **how: Any) -> Case:

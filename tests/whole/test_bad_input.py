@@ -10,8 +10,9 @@ from typing import Any
 from consumer.keys import send_key
 from consumer.model import Reason, SkipRule
 from tests.doubles.engine import Double
-from tests.whole.bad_records import CANARY, Case, all_cases
+from tests.whole.bad_records import Case, all_cases
 from tests.whole.placing import Placed, case_at, large_topic, publish, work
+from tests.whole.shapes import CANARY
 from tests.whole.stack import Stack
 
 

@@ -14,10 +14,11 @@ import orjson
 
 from tests.doubles.engine import Double
 from tests.doubles.script import Fault
-from tests.whole.bad_records import CANARY, no_mail, unreadable
+from tests.whole.bad_records import no_mail, unreadable
 from tests.whole.commands import answer, run
 from tests.whole.events import receipt, receipts, reset
 from tests.whole.placing import large_topic, publish, work
+from tests.whole.shapes import CANARY
 from tests.whole.stack import Stack
 
 
