@@ -57,9 +57,10 @@ class Load:
         """Return the future of the ack. A timeout here means that the client took nothing yet."""
         while True:
             try:
-                return await self.producer.send(self.topic, value)
+                ack: asyncio.Future[object] = await self.producer.send(self.topic, value)
             except KafkaTimeoutError:
                 continue
+            return ack
 
     def end(self) -> None:
         self._over.set()
