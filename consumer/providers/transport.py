@@ -43,6 +43,7 @@ from consumer.model import (
     elapsed,
 )
 from consumer.providers.base import Adapter, answer_cancellation
+from consumer.providers.limit import Limit
 from consumer.providers.lookups import Lookup, Search, Sighting, Unasked
 from consumer.providers.options import Options
 from consumer.providers.sockets import provider_socket
@@ -104,7 +105,7 @@ class Heard:
 
     async def listen(self, response: ClientResponse) -> None:
         self.status, self.headers = response.status, response.headers
-        async for chunk in response.content.iter_any():
+        while chunk := await response.content.readany():
             self.body += chunk
             if len(self.body) >= ANSWER_LIMIT:
                 response.close()
@@ -122,6 +123,7 @@ class HttpProvider:
         self._adapter = adapter
         self._connect_timeout = options.connect_timeout
         self._session: ClientSession | None = None
+        self._limit = Limit(self.timeout)
 
     @property
     def account(self) -> str:
@@ -134,13 +136,14 @@ class HttpProvider:
     @property
     def lookup(self) -> Lookup | None:
         search = self._adapter.search
-        return None if search is None else HttpLookup(search, self._opened)
+        return None if search is None else HttpLookup(search, self._opened, self._limit)
 
     def renew(self, adapter: Adapter) -> None:
         """Go on with other credentials; what is under way ends with the old ones."""
         self._adapter = adapter
 
     async def open(self) -> None:
+        self._limit = Limit(self.timeout)
         self._session = ClientSession(
             connector=TCPConnector(
                 limit=self.concurrency,
@@ -149,11 +152,9 @@ class HttpProvider:
                 socket_factory=provider_socket,
             ),
             timeout=ClientTimeout(
-                total=self.timeout,
-                connect=self._connect_timeout,
+                total=None,  # `limit` sees to the rest, a name that does not resolve included
                 sock_connect=self._connect_timeout,
-                sock_read=self.timeout,
-                ceil_threshold=math.inf,  # never rounded up: the deadline counts on `timeout`
+                ceil_threshold=math.inf,  # never rounded up
             ),
             headers=HEADERS,
             cookie_jar=DummyCookieJar(),
@@ -186,13 +187,14 @@ class HttpProvider:
     async def _exchange(
         self, prepared: Prepared, signed: Mapping[str, str], body: OneShot, heard: Heard
     ) -> None:
-        async with self._opened().post(
-            URL(prepared.url, encoded=True),
-            data=body,
-            headers={**prepared.headers, **signed},
-            allow_redirects=False,
-        ) as response:
-            await heard.listen(response)
+        with self._limit.on_this():
+            async with self._opened().post(
+                URL(prepared.url, encoded=True),
+                data=body,
+                headers={**prepared.headers, **signed},
+                allow_redirects=False,
+            ) as response:
+                await heard.listen(response)
 
     def _opened(self) -> ClientSession:
         if self._session is None:
@@ -203,20 +205,22 @@ class HttpProvider:
 class HttpLookup:
     """Ask by GET: the library may repeat it as it likes."""
 
-    def __init__(self, search: Search, session: Callable[[], ClientSession]) -> None:
+    def __init__(self, search: Search, session: Callable[[], ClientSession], limit: Limit) -> None:
         self.visible_after = search.visible_after
         self.absence_proves = search.absence_proves
         self._search = search
         self._session = session
+        self._limit = limit
 
     async def look_up(self, message: Message) -> Sighting:
         question, heard = self._search.question(message), Heard()
         url = URL(question.url, encoded=True)
         try:
-            async with self._session().get(
-                url, headers=question.headers, allow_redirects=False
-            ) as response:
-                await heard.listen(response)
+            with self._limit.on_this():
+                async with self._session().get(
+                    url, headers=question.headers, allow_redirects=False
+                ) as response:
+                    await heard.listen(response)
             return self._search.sighting(heard.status, bytes(heard.body))
         except Exception as problem:  # noqa: BLE001 - whatever it was, nothing was learned
             return Unasked(_kind(problem))
