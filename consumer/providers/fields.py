@@ -36,9 +36,10 @@ def refuse(message: Message, *, utf8_local: bool) -> Rejected | None:
     `utf8_local`: the provider takes a non-ASCII local part. Where it does not, the address is
     refused and never rewritten: without its accents it may be another person's.
     """
-    for name, value in _header_bound(message):
-        if _BREAKS.search(value):
-            return Rejected(f"{name} holds a line break or NUL")
+    bound = list(_header_bound(message))
+    if _BREAKS.search("".join([value for _, value in bound])):  # nearly never
+        name = next(name for name, value in bound if _BREAKS.search(value))
+        return Rejected(f"{name} holds a line break or NUL")
     for name, address in _mailboxes(message):
         if not _MAILBOX.fullmatch(address.email):
             return Rejected(f"{name} is not one plain address")
@@ -76,8 +77,11 @@ def _header_bound(message: Message) -> Iterator[tuple[str, str]]:
     for name, address in _mailboxes(message):
         yield name, address.name
         yield name, address.email
-    for pair in message.headers:
-        yield from (("a header", part) for part in pair)
-    yield from (("a tag", tag) for tag in message.tags)
-    for option in message.options.items():
-        yield from (("an option", part) for part in option)
+    for name, value in message.headers:
+        yield "a header", name
+        yield "a header", value
+    for tag in message.tags:
+        yield "a tag", tag
+    for name, value in message.options.items():
+        yield "an option", name
+        yield "an option", value

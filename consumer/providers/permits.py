@@ -187,7 +187,7 @@ class Permits:
     def _serve(self) -> None:
         """Let through who may go now; then whoever will not wait for a breaker leaves."""
         for high in (True, False):
-            while self._serve_eldest(high=high):
+            while self._has_room(high=high) and self._serve_eldest(high=high):
                 pass
         now = self._clock.time()
         for group in self._waiters.groups():

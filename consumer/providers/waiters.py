@@ -51,8 +51,12 @@ class Waiters(Generic[T]):
 
     def eldest(self, admits: Callable[[Group], bool]) -> Waiter[T] | None:
         """The one that came first among the groups that may go now."""
-        heads = (self._head(group) for group in self.groups() if admits(group))
-        return min((w for w in heads if w is not None), key=lambda w: w.number, default=None)
+        eldest: Waiter[T] | None = None
+        for group in self.groups():
+            head = self._head(group) if admits(group) else None
+            if head is not None and (eldest is None or head.number < eldest.number):
+                eldest = head
+        return eldest
 
     def remove(self, waiter: Waiter[T]) -> None:
         queue = self._queues.get(waiter.group)

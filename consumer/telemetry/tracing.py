@@ -1,7 +1,8 @@
 """Traces, where OpenTelemetry is installed (extra `otel`): one span a record.
 
 The span continues the producer's trace (`traceparent` on the record) and holds where the record
-sits and what became of it; never a value from it. Without the packages nothing is done at all.
+sits and what became of it; never a value from it. Without the packages, or without an SDK set up
+when the service starts, nothing is done at all.
 """
 
 from __future__ import annotations
@@ -63,7 +64,14 @@ class Spans:
 
 
 def tracing() -> Tracing:
-    return Spans() if importlib.util.find_spec("opentelemetry") else Silent()
+    """Return spans where somebody will read them: the packages, and an SDK that is set up."""
+    if importlib.util.find_spec("opentelemetry") is None:
+        return Silent()
+    from opentelemetry import trace  # noqa: PLC0415 - an extra
+
+    # Asking makes the provider that the environment names, if it names one.
+    nobody = isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
+    return Silent() if nobody else Spans()
 
 
 def _carrier(record: Record) -> Mapping[str, str]:

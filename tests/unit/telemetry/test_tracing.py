@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -34,8 +35,15 @@ def test_a_record_continues_the_producers_trace() -> None:
     assert "secret" not in str(dict(span.attributes))
 
 
-def test_where_the_packages_are_installed_spans_are_made() -> None:
+def test_where_an_sdk_is_set_up_spans_are_made() -> None:
+    trace.set_tracer_provider(TracerProvider())  # at most the first of a process counts
     assert isinstance(tracing(), Spans)
+
+
+def test_where_none_is_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The packages come along with others; spans that nobody reads are not made."""
+    monkeypatch.setattr(trace, "get_tracer_provider", trace.ProxyTracerProvider)
+    assert isinstance(tracing(), Silent)
 
 
 def test_without_them_a_record_costs_nothing() -> None:
