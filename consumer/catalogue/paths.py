@@ -83,17 +83,14 @@ def _picked(value: Json, members: tuple[str, ...]) -> Json:
 def descend(data: Json, steps: tuple[str | int, ...]) -> Found:
     here: Any = data
     for step in steps:
-        if not _lies_in(here, step):
+        if isinstance(here, dict):
+            if step not in here:
+                return MISSING
+        elif not isinstance(here, list) or not isinstance(step, int) or step >= len(here):
             return MISSING
         here = here[step]
     found: Json = here
     return found
-
-
-def _lies_in(here: Any, step: str | int) -> bool:
-    if isinstance(here, dict):
-        return step in here
-    return isinstance(here, list) and isinstance(step, int) and step < len(here)
 
 
 def parse_path(text: object) -> Path:

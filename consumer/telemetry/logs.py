@@ -17,6 +17,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import structlog
@@ -132,8 +133,6 @@ def _configure_structlog(level: int) -> None:
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
             _render,
         ],
@@ -143,8 +142,10 @@ def _configure_structlog(level: int) -> None:
     )
 
 
-def _render(_logger: WrappedLogger, _method: str, event: EventDict) -> tuple[tuple[bytes], Any]:
-    first = {name: event.pop(name, None) for name in ("timestamp", "level", "event")}
+def _render(_logger: WrappedLogger, level: str, event: EventDict) -> tuple[tuple[bytes], Any]:
+    """Make the line at once: a processor for each of its members costs as much again."""
+    now = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+    first = {"timestamp": now, "level": level, "event": event.pop("event", None)}
     return (to_line({**first, **event}),), {}
 
 
