@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from consumer import collector
 from consumer.admin import CannotListenError, Heartbeat
 from consumer.assembly import Assembly, Running
 from consumer.guard import SetupError
@@ -95,6 +96,7 @@ class Service:
             *running.upkeep.tasks(self._pulse),
         ]
         self._vitals.own([renewals, *tasks])
+        collector.settle()
         log.info("working")
         stopping = asyncio.create_task(self._stop.wait())
         await asyncio.wait([stopping, renewals, *tasks], return_when=asyncio.FIRST_COMPLETED)

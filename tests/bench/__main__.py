@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
+import os
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,16 +15,17 @@ from tempfile import TemporaryFile
 from pydantic import SecretStr
 from rich.console import Console
 
-from consumer import providers
+from consumer import collector, providers
 from consumer.model import Prepared
 from consumer.providers import PostmarkOptions, Provider
 from consumer.telemetry import configure_logging
 from tests.bench import control, loops, mails
-from tests.bench.guarded import Bench, Guarded, guarded
+from tests.bench.guarded import TAIL, Bench, Guarded, guarded
+from tests.bench.loops import WARM_UP
 from tests.bench.measure import Cost, Spread
 from tests.bench.report import Report, Setting
 from tests.bench.sampling import sampling
-from tests.bench.steady import steady
+from tests.bench.steady import bearable, steady
 from tests.parts.kafka import start_kafka
 from tests.parts.postgres import start_postgres
 
@@ -33,11 +36,11 @@ WIDTH = 120  # characters, in a pipe
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--profile", action="store_true")
-    parser.add_argument("--mails", type=int, default=4000, help="of one repetition")
+    parser.add_argument("--mails", type=int, default=3000, help="of one repetition")
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--concurrency", type=int, default=128)
     parser.add_argument("--latencies", type=int, nargs="+", default=[0, 20, 50], metavar="MS")
-    parser.add_argument("--rate", type=int, default=500, help="mails a second, steadily")
+    parser.add_argument("--rate", type=int, default=500, help="mails a second, steadily, at most")
     parser.add_argument("--seconds", type=int, default=20, help="of the steady rate")
     return parser.parse_args()
 
@@ -52,6 +55,7 @@ def started(concurrency: int) -> Iterator[Bench]:
 
 
 async def measure(bench: Bench, given: argparse.Namespace, console: Console) -> Report:
+    load = round(os.getloadavg()[0], 2)
     settings: list[Setting] = []
     runs: list[Guarded] = []
     for latency in given.latencies:
@@ -60,7 +64,8 @@ async def measure(bench: Bench, given: argparse.Namespace, console: Console) -> 
         for repetition in range(given.repetitions):
             console.print(f"{latency} ms, repetition {repetition + 1} of {given.repetitions}")
             runs.append(await repeat(bench, setting, given.mails))
-    told = await steady(bench, given.rate, given.seconds, STEADY_LATENCY)
+    rate = bearable(given.rate, settings[-1].rate("guarded").median)
+    told = await steady(bench, rate, given.seconds, STEADY_LATENCY)
     return Report(
         settings,
         {
@@ -69,6 +74,8 @@ async def measure(bench: Bench, given: argparse.Namespace, console: Console) -> 
         },
         told.as_json(),
         await _version(bench),
+        _mailed(bench),
+        load,
     )
 
 
@@ -78,9 +85,12 @@ async def repeat(bench: Bench, setting: Setting, count: int) -> Guarded:
     run: Guarded | None = None
     for loop in order:
         control.restart(bench.double, setting.latency_ms / 1000)
+        gc.unfreeze()
+        collector.settle()  # as the service does: for the loops beside it as well
         if loop == "guarded":
             run = await guarded(bench, count)
-            assert control.accepted(bench.double) == (count, count), "exactly once each"
+            everything = WARM_UP + count + TAIL
+            assert control.accepted(bench.double) == (everything, everything), "once each"
             setting.add(loop, run.cost)
         else:
             setting.add(loop, await _without_guard(bench, loop, count))
@@ -89,12 +99,26 @@ async def repeat(bench: Bench, setting: Setting, count: int) -> Guarded:
 
 
 async def _without_guard(bench: Bench, loop: str, count: int) -> Cost:
-    catalogue, records = mails.catalogue(), mails.records(count)
+    catalogue = mails.catalogue()
     if loop == "unguarded":
+        records = mails.records(WARM_UP + count)
         return await loops.unguarded(records, catalogue, _provider(bench), bench.concurrency)
-    prepared = _provider(bench).prepare(loops.rendered(records[0], catalogue))
-    assert isinstance(prepared, Prepared)
-    return await loops.bare(prepared, count, bench.concurrency)
+    return await loops.bare(_requests(bench), count, bench.concurrency)
+
+
+def _requests(bench: Bench) -> list[Prepared]:
+    """Return the request of each mail in the rotation, in its first locale."""
+    catalogue, provider = mails.catalogue(), _provider(bench)
+    messages = [loops.rendered(record, catalogue) for record in mails.records(len(mails.EXAMPLES))]
+    requests = [provider.prepare(message) for message in messages]
+    return [request for request in requests if isinstance(request, Prepared)]
+
+
+def _mailed(bench: Bench) -> dict[str, int]:
+    return {
+        f"order.receipt {name}": len(request.body)
+        for name, request in zip(mails.EXAMPLES, _requests(bench), strict=True)
+    }
 
 
 def _provider(bench: Bench) -> Provider:

@@ -1,7 +1,9 @@
 """The service itself, from Kafka to a double, in this process: what is measured.
 
-The records lie in their topic before the service starts. The clock starts when the first is in
-hand (joining a group is not what is measured) and stops when the last outcome stands in the guard.
+The records lie in their topic before the service starts. The clock starts when the outcomes of the
+first WARM_UP stand in the guard (joining a group, first connections and plans are not what is
+measured) and stops `count` outcomes later, while the last TAIL records are still under way: with as
+many in hand at its end as at its beginning, exactly `count` mails' work lies between.
 """
 
 from __future__ import annotations
@@ -22,12 +24,14 @@ from consumer import guard, settings
 from consumer.demo.files import declare, toml
 from consumer.service import Service
 from tests.bench import mails
+from tests.bench.loops import WARM_UP
 from tests.bench.measure import Cost, costing
 from tests.parts.kafka import Kafka
 from tests.parts.postgres import Postgres
 
 ENVIRONMENT = "production"  # no allow-list: as in earnest
 PARTITIONS = 4
+TAIL = 800  # mails behind the last that counts: twice what the service has in hand
 PATIENCE = 120.0  # seconds
 GLANCE = 0.002  # seconds between two looks at a counter
 
@@ -120,20 +124,24 @@ async def publish(kafka: Kafka, topic: str, count: int) -> None:
 
 
 async def guarded(bench: Bench, count: int, at_start: Callable[[], None] = lambda: None) -> Guarded:
-    """Run the service over `count` records; `at_start` is called when the clock starts."""
+    """Run the service over WARM_UP + `count` + TAIL records; `at_start`: when the clock starts."""
+    everything = WARM_UP + count + TAIL
     async with place(bench) as here:
-        await publish(bench.kafka, here.topic, count)
+        await publish(bench.kafka, here.topic, everything)
         before = await _wal(bench, here)
         service = Service(settings.load(here.config))
         serving = asyncio.create_task(service.serve())
         numbers = Numbers(service)
         try:
-            await _until(lambda: numbers.in_hand > 0, serving)
+            await _until(lambda: numbers.ended >= WARM_UP, serving)
             at_start()
+            begun = numbers.ended
             with costing(count) as cost:
-                await _until(lambda: numbers.ended >= count, serving)
-            statements = numbers.statements / count
-            wal = (await _wal(bench, here) - before) / count
+                await _until(lambda: numbers.ended >= begun + count, serving)
+                cost.mails = int(numbers.ended - begun)  # outcomes come in batches
+            await _until(lambda: numbers.ended >= everything, serving)
+            statements = numbers.statements / everything
+            wal = (await _wal(bench, here) - before) / everything
         finally:
             service._stop.set()
             await serving
@@ -145,12 +153,6 @@ class Numbers:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-
-    @property
-    def in_hand(self) -> float:
-        """Read by a scrape: asked only before the clock starts."""
-        registry = self._service._metrics.registry
-        return registry.get_sample_value("sendonce_in_flight_records") or 0.0
 
     @property
     def ended(self) -> float:

@@ -1,4 +1,7 @@
-"""What is mailed in the benchmark: receipts as a shop sends them, the folder's own example."""
+"""What is mailed in the benchmark: receipts as a shop sends them, the folder's own examples.
+
+They take turns: one with everything that a receipt can show, and a short one.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from consumer.events import decode
 from consumer.model import Address, Record
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
-EXAMPLE = SCHEMAS / "order.receipt" / "examples" / "cloudevent.json"
+EXAMPLES = ("cloudevent", "plain")
 SENDER = "Shop <receipts@shop.example>"
 PROVIDER = "postmark"
 LOCALES = (("en-GB", "EUR"), ("en-US", "USD"), ("de-DE", "EUR"))
@@ -26,23 +29,23 @@ def mark(number: int) -> str:
 
 def values(first: int, count: int) -> Iterator[tuple[bytes, bytes]]:
     """Yield keys and values of so many distinct orders."""
-    event = json.loads(EXAMPLE.read_text())
+    folder = SCHEMAS / "order.receipt" / "examples"
+    events = [json.loads((folder / f"{name}.json").read_text()) for name in EXAMPLES]
     for number in range(first, first + count):
+        event = events[number % len(events)]
         yield mark(number).encode(), json.dumps(_varied(event, number)).encode()
 
 
 def _varied(event: dict[str, Any], number: int) -> dict[str, Any]:
+    """Make it another order of another customer, in a locale of its own."""
+    if "data" in event:  # a CloudEvent
+        return event | {"data": _varied(event["data"], number)}
     locale, currency = LOCALES[number % len(LOCALES)]
-    order = event["data"]["order"]
+    order = event["order"]
     items = [item | {"total": item["total"] + number} for item in order["items"]]
-    return event | {
-        "data": {
-            "order": order
-            | {"id": mark(number), "number": mark(number), "currency": currency, "items": items},
-            "customer": event["data"]["customer"]
-            | {"email": f"customer{number}@example.com", "locale": locale},
-        }
-    }
+    changed = {"id": mark(number), "number": mark(number), "currency": currency, "items": items}
+    customer = {"email": f"customer{number}@example.com", "locale": locale}
+    return event | {"order": order | changed, "customer": event["customer"] | customer}
 
 
 def records(count: int) -> list[Record]:

@@ -43,6 +43,11 @@ class Setting:
         pairs = zip(self.costs[loop], self.costs[base], strict=True)
         return Spread.of([one.rate / other.rate for one, other in pairs])
 
+    def cpu_ratio(self, loop: str, base: str) -> Spread:
+        """The same of this process's CPU alone: what a machine with cores to spare would show."""
+        pairs = zip(self.costs[loop], self.costs[base], strict=True)
+        return Spread.of([other.cpu_us / one.cpu_us for one, other in pairs])
+
     def as_json(self) -> dict[str, object]:
         return {
             "latency_ms": self.latency_ms,
@@ -51,6 +56,8 @@ class Setting:
             "cpu_us_per_mail": {name: asdict(self.cpu_us(name)) for name in self.costs},
             "guarded_to_unguarded": asdict(self.ratio("guarded", "unguarded")),
             "guarded_to_bare": asdict(self.ratio("guarded", "bare")),
+            "by_cpu_guarded_to_unguarded": asdict(self.cpu_ratio("guarded", "unguarded")),
+            "by_cpu_guarded_to_bare": asdict(self.cpu_ratio("guarded", "bare")),
         }
 
 
@@ -60,10 +67,13 @@ class Report:
     per_mail: dict[str, Spread]  # SQL round trips, WAL bytes
     steady: Mapping[str, object]  # append to provider at a steady rate
     postgres: str  # version of the server
+    mailed: Mapping[str, int]  # bytes of each request in the rotation
+    load: float  # of the machine, before the first repetition
 
     def as_json(self) -> dict[str, object]:
         return {
-            "machine": machine(),
+            "machine": machine() | {"load_before": self.load},
+            "mailed_bytes": dict(self.mailed),
             "versions": versions() | {"postgres": self.postgres},
             "throughput": [setting.as_json() for setting in self.settings],
             "per_mail": {name: asdict(spread) for name, spread in self.per_mail.items()},
@@ -75,6 +85,7 @@ class Report:
 
     def show(self, console: Console) -> None:
         console.print(_throughput(self.settings))
+        console.print(_cpu(self.settings))
         console.print(_single(self))
 
 
@@ -83,7 +94,6 @@ def machine() -> dict[str, object]:
         "system": platform.platform(terse=True),
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)),
-        "load_before": round(os.getloadavg()[0], 2),
     }
 
 
@@ -100,34 +110,43 @@ def _processor() -> str:
     return platform.machine()
 
 
+_LOOPS = {"guarded": "guarded", "unguarded": "(a) unguarded", "bare": "(b) bare"}
+
+
 def _throughput(settings: list[Setting]) -> Table:
-    table = Table(
-        title="Mails a second: median, with least and greatest",
-        box=box.SIMPLE,
-    )
-    for heading in (
-        "latency",
-        "guarded",
-        "(a) unguarded",
-        "(b) bare",
-        "to (a)",
-        "to (b)",
-        "CPU us",
-    ):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = _table("Mails a second: median, with least and greatest")
     for setting in settings:
         table.add_row(
             f"{setting.latency_ms} ms",
-            *(str(setting.rate(loop)) for loop in ("guarded", "unguarded", "bare")),
-            str(setting.ratio("guarded", "unguarded")),
-            str(setting.ratio("guarded", "bare")),
-            str(setting.cpu_us("guarded")),
+            *(str(setting.rate(loop)) for loop in _LOOPS),
+            *(str(setting.ratio("guarded", base)) for base in ("unguarded", "bare")),
         )
+    return table
+
+
+def _cpu(settings: list[Setting]) -> Table:
+    table = _table("Of this process alone: microseconds of CPU for each mail")
+    for setting in settings:
+        table.add_row(
+            f"{setting.latency_ms} ms",
+            *(str(setting.cpu_us(loop)) for loop in _LOOPS),
+            *(str(setting.cpu_ratio("guarded", base)) for base in ("unguarded", "bare")),
+        )
+    return table
+
+
+def _table(title: str) -> Table:
+    table = Table(title=title, box=box.SIMPLE)
+    for heading in ("latency", *_LOOPS.values(), "to (a)", "to (b)"):
+        table.add_column(heading, justify="right", no_wrap=True)
     return table
 
 
 def _single(report: Report) -> Table:
     table = Table(show_header=False, box=box.SIMPLE)
+    sizes = ", ".join(f"{name} {size:,} bytes" for name, size in report.mailed.items())
+    table.add_row("mailed in turn", sizes)
+    table.add_row("load before", f"{report.load} on {len(os.sched_getaffinity(0))} cores")
     for name, spread in report.per_mail.items():
         table.add_row(name.replace("_", " ") + " per mail", str(spread).replace("\n", " "))
     for name, value in report.steady.items():

@@ -1,6 +1,9 @@
 """From append to the provider's door at a steady rate, well below the limit: what a mail waits.
 
-The service is a process of its own here, as it is in earnest, and so is the publisher.
+The service is a process of its own here, as it is in earnest, and so is the publisher. A wait
+begins when its record is handed to Kafka's client and ends when its request is whole at the double.
+It is asked at a rate that this machine can keep up at the time: at most half of what the guarded
+line has just made, or it would tell how long a queue grew in so many seconds.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from tests.bench.guarded import Bench, place, publish
 from tests.bench.measure import Waits, resident_mb
 
 WARM_UP = 500  # mails before the first that counts: joining the group, first connections
+SHARE = 0.5  # of the guarded line's own rate: the publisher, Kafka and Postgres want their part
 GLANCE = 0.2  # seconds
 PATIENCE = 60.0  # seconds for the last mails to arrive
 
@@ -26,16 +30,29 @@ PATIENCE = 60.0  # seconds for the last mails to arrive
 @dataclass(frozen=True, slots=True)
 class Steady:
     rate: int
-    waits: Waits
+    latency: float  # of the double, in seconds
+    waits: Waits  # in the order of publishing
     resident_mb: float  # of the service, at the end
 
     def as_json(self) -> Mapping[str, object]:
         return {
             "mails_per_second": self.rate,
+            "provider_latency_ms": round(self.latency * 1000),
             "append_to_provider_ms": self.waits.percentiles(),
+            "of_its_last_quarter_ms": self.last_quarter.percentiles(),
             "mails": len(self.waits.seconds),
             "resident_mb": round(self.resident_mb, 1),
         }
+
+    @property
+    def last_quarter(self) -> Waits:
+        """Much longer than all of them: a queue grew, and the rate is not a steady one here."""
+        return Waits(self.waits.seconds[-len(self.waits.seconds) // 4 :])
+
+
+def bearable(wanted: int, guarded: float) -> int:
+    """Return the rate to ask for, in mails a second; `guarded`: what was just measured."""
+    return min(wanted, int(guarded * SHARE) // 10 * 10)
 
 
 async def steady(bench: Bench, rate: int, seconds: int, latency: float) -> Steady:
@@ -50,7 +67,8 @@ async def steady(bench: Bench, rate: int, seconds: int, latency: float) -> Stead
             )
             arrived = await _all_arrived(bench.double, WARM_UP + count)
             memory = resident_mb(run.pid)
-    return Steady(rate, Waits([arrived[mark] - at for mark, at in appended.items()]), memory)
+    waits = Waits([arrived[mark] - at for mark, at in appended.items()])
+    return Steady(rate, latency, waits, memory)
 
 
 def _publish_steadily(bootstrap: str, topic: str, *numbers: int) -> dict[str, float]:
