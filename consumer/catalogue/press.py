@@ -13,7 +13,7 @@ from jinja2.exceptions import SecurityError, UndefinedError
 
 from consumer.catalogue.engine import Engine
 from consumer.catalogue.folder import HTML, SUBJECT, TEXT
-from consumer.catalogue.formats import Formats, MomentError, formats_for
+from consumer.catalogue.formats import MomentError, formats_for
 from consumer.catalogue.mailing import Rules
 from consumer.catalogue.money import AmountError
 from consumer.catalogue.printing import PrintError, readable
@@ -34,7 +34,7 @@ class _NotAMail(ValueError):  # noqa: N818 - how one rendering ends, inside this
 class _Voice:
     """The templates in one locale and zone."""
 
-    formats: Formats
+    given: Mapping[str, Json]  # what templates know beside the context: `lang`, `dir`
     subjects: Engine
     bodies: Engine
 
@@ -82,7 +82,7 @@ class Press:
     def _make_voice(self, locale: str | None, zone: str | None) -> _Voice:
         formats = formats_for(locale, zone)
         return _Voice(
-            formats,
+            {"lang": formats.lang, "dir": formats.direction},
             self._templates.engine(formats, subject=True),
             self._templates.engine(formats),
         )
@@ -96,11 +96,7 @@ class Press:
 
 def _parts(voice: _Voice, mail: Mail) -> tuple[str, str, str]:
     name = mail.type.name
-    context: dict[str, Json] = {
-        **readable(mail.context),
-        "lang": voice.formats.lang,
-        "dir": voice.formats.direction,
-    }
+    context: dict[str, Json] = {**readable(mail.context), **voice.given}
     subject = _subject(voice.subject(name, context))
     context["subject"] = subject
     return subject, _text(voice.body(name, TEXT, context)), _html(voice.body(name, HTML, context))
