@@ -92,6 +92,9 @@ class Assembly:
     async def start(self) -> Running:
         """Raises what `patiently` and the parts refuse with; see `service.REFUSALS`."""
         catalogue = parts.open_catalogue(self.settings)
+        self.metrics.expect(
+            topics=catalogue.topics, providers=self.settings.providers, mail_types=catalogue.types
+        )
         routes = parts.routes(self.settings, self.metrics)
         await self._listen()
         guard = await self._guard()

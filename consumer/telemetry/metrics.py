@@ -8,44 +8,25 @@ catalogue and members of closed sets only; never a key, an address or a value fr
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import product
 from typing import Final, assert_never
 
-from prometheus_client import CollectorRegistry, Gauge, Histogram, ProcessCollector
+from prometheus_client import (
+    CollectorRegistry,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+)
 
 from consumer import __version__
 from consumer.endings import Ended, Ending, LetGo
-from consumer.model import (
-    Accepted,
-    Answer,
-    Blocked,
-    Outcome,
-    OutcomeStatus,
-    Reason,
-    Record,
-    Refused,
-    Rejected,
-    SlowDown,
-    TooLate,
-    Transient,
-    Unclear,
-)
+from consumer.model import Answer, Outcome, OutcomeStatus, Reason, Record, SkipRule
 from consumer.providers.breaker import State
+from consumer.telemetry.labels import ANSWERS, BREAKERS, RESULTS
 from consumer.telemetry.logs import dropped_lines
 from consumer.telemetry.series import Lag, LagCollector, counter, counters, gauges, histograms
-
-ANSWERS: Final[Mapping[type[Answer], str]] = {
-    Accepted: "accepted",
-    TooLate: "too_late",
-    Transient: "transient",
-    SlowDown: "slow_down",
-    Refused: "refused",
-    Rejected: "rejected",
-    Blocked: "blocked",
-    Unclear: "unclear",
-}
-
-_BREAKERS: Final[Mapping[State, int]] = {State.CLOSED: 0, State.HALF_OPEN: 1, State.OPEN: 2}
 
 # From a quiet evening (milliseconds) to the far side of an outage (hours).
 _WAITS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200)
@@ -59,6 +40,7 @@ class Metrics:
     """One registry, and a method for each thing worth counting."""
 
     def __init__(self) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # it has no types
         self.registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         Gauge(
@@ -140,6 +122,26 @@ class Metrics:
         )
         lost.set_function(dropped_lines)
 
+    def expect(
+        self, *, topics: Iterable[str], providers: Iterable[str], mail_types: Iterable[str]
+    ) -> None:
+        """Show every series that may come at 0, before anything is counted.
+
+        A series that first appears at 1 never rose, as far as `increase()` can tell: without this,
+        the first dead letter after a start would alarm nobody.
+        """
+        topics, providers = tuple(topics), tuple(providers)
+        self._records.expect(product(topics, RESULTS))
+        self._dead_letters.expect(product(topics, Reason))
+        self._skipped.expect(product(topics, SkipRule))
+        self._claims.expect(product(("granted", "found")))
+        self._outcomes.expect(product(OutcomeStatus))
+        self._attempts.expect(product(providers, ANSWERS.values()))
+        self._durations.expect(product(providers))
+        self._breakers.expect((provider, "") for provider in providers)
+        for waits in (self._to_attempt, self._to_outcome):
+            waits.expect(product(mail_types))
+
     # ── The straight line
 
     def record_ended(self, record: Record, ending: Ending) -> None:
@@ -191,7 +193,7 @@ class Metrics:
 
     def breaker(self, provider: str, sender: str | None, state: State) -> None:
         """`sender` None: the breaker of the provider as a whole."""
-        self._breakers[provider, sender or ""].set(_BREAKERS[state])
+        self._breakers[provider, sender or ""].set(BREAKERS[state])
 
     def loop_lag(self, seconds: float) -> None:
         self._loop_lag.observe(max(seconds, 0.0))

@@ -26,6 +26,11 @@ class Children(dict[tuple[str, ...], Child], Generic[Child]):
         self[labels] = child
         return child
 
+    def expect(self, labels: Iterable[tuple[str, ...]]) -> None:
+        """Make these series now, so that they are seen at 0."""
+        for each in labels:
+            _ = self[tuple(map(str, each))]
+
 
 class LagCollector(Collector):
     """Records behind the end, a partition; partitions that were given up vanish from it."""

@@ -12,13 +12,13 @@ from consumer.endings import Ended, LetGo
 from consumer.model import Accepted, Answer, Outcome, OutcomeStatus, Record, Unclear
 from consumer.providers.breaker import State
 from consumer.telemetry import Metrics
-from consumer.telemetry.metrics import _BREAKERS, ANSWERS
+from consumer.telemetry.labels import ANSWERS, BREAKERS, RESULTS
 from consumer.telemetry.series import LagCollector
 
 
 def test_every_answer_has_a_name_of_its_own() -> None:
     assert set(ANSWERS) == set(get_args(Answer))
-    assert set(_BREAKERS) == set(State)
+    assert set(BREAKERS) == set(State)
     assert len(set(ANSWERS.values())) == len(ANSWERS)
 
 
@@ -64,6 +64,37 @@ def test_what_was_counted_is_served() -> None:
         assert line in text
 
 
+def test_what_may_come_stands_at_nought_before_it_comes() -> None:
+    """A series that first appears at 1 shows no increase: the first event would alarm nobody."""
+    metrics = Metrics()
+    metrics.expect(topics=["orders"], providers=["postmark"], mail_types=["order.receipt"])
+    before = _series(metrics)
+    for result in {*RESULTS} - {"skipped"}:
+        metrics.record_ended(RECORD, ended(result, OutcomeStatus.SENT, "conflict"))
+    metrics.record_ended(RECORD, ended("skipped", OutcomeStatus.SKIPPED, "too_old"))
+    metrics.claim("found")
+    metrics.outcome(OutcomeStatus.SENT)
+    metrics.append_to_attempt("order.receipt", 0.1)
+    metrics.attempt("postmark", Unclear("reset"), 0.2)
+    metrics.breaker("postmark", None, State.OPEN)
+    assert _series(metrics) == before
+
+
+def test_every_ending_of_a_record_is_a_known_result() -> None:
+    """Whatever `endings` makes; a stored outcome is `duplicate` or `redelivery`."""
+    statuses = set(OutcomeStatus) - _LATER
+    assert {status.value for status in statuses} | {"duplicate", "redelivery", "parked"} | {
+        LetGo().result
+    } == set(RESULTS)
+
+
+_LATER = {OutcomeStatus.BOUNCED, OutcomeStatus.COMPLAINED, OutcomeStatus.DISCARDED}
+
+
+def test_a_counter_is_one_series() -> None:
+    assert "_created" not in _text(Metrics())
+
+
 def test_a_stored_outcome_is_no_new_dead_letter() -> None:
     metrics = Metrics()
     metrics.record_ended(RECORD, ended("redelivery", OutcomeStatus.UNKNOWN, "unknown"))
@@ -102,3 +133,8 @@ def test_a_count_costs_microseconds() -> None:
 
 def _text(metrics: Metrics) -> str:
     return generate_latest(metrics.registry).decode()
+
+
+def _series(metrics: Metrics) -> set[str]:
+    lines = _text(metrics).splitlines()
+    return {line.rpartition(" ")[0] for line in lines if line.startswith("sendonce_")}
