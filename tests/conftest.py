@@ -12,12 +12,16 @@ import socket
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
+import hypothesis
 import pytest
 
 from tests.parts.postgres import NoPostgresError, Postgres, start_postgres
 
 if TYPE_CHECKING:
     from tests.parts.kafka import Kafka
+
+# `make test-fast` looks at fewer examples; `make test` at as many as the tests ask for.
+hypothesis.settings.register_profile("fast", max_examples=15)
 
 STRICT = os.environ.get("SENDONCE_TEST_STRICT") == "1"
 
