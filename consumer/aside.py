@@ -70,7 +70,7 @@ class Aside:
 
     async def refuse(self, reason: Reason, row: Row, case: InHand) -> Ended:
         """Same key, other content; or same record, other key. Never sent, never overwritten."""
-        detail = f"{reason}: row {row.key} is {row.status}"
+        detail = f"row {row.key} is {row.status}"
         bad = Bad(reason, detail, case.mail.type.name, case.mail.key)
         return await self.park(case.record, bad, case.hold)
 

@@ -103,6 +103,11 @@ async def _connect(address: Address, *, timeout: float | None = CLIENT_TIMEOUT) 
         raise LoginRefused(
             f"Postgres refuses this login or database ({name_of(error)}): look at postgres.dsn"
         ) from error
+    except ValueError as error:  # read by the client before it connects: files of TLS, a service
+        raise SetupError(
+            f"postgres.dsn cannot be used ({name_of(error)}): look at its options, such as the "
+            "certificates that its sslmode wants"
+        ) from error
     except Exception as error:
         if not is_outage(error):
             raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,9 +32,27 @@ def load(path: Path | None, environ: Mapping[str, str] | None = None) -> Setting
     None: no file. The default file may be missing, since all can come from the environment; a
     file that was asked for may not.
     """
-    if path == DEFAULT_PATH and not path.exists():
-        path = None
-    reading = _Reading(read_sources(path, os.environ if environ is None else environ))
+    missing = path if path == DEFAULT_PATH and not path.exists() else None
+    sources = read_sources(None if missing else path, os.environ if environ is None else environ)
+    if sources.unread:
+        raise SettingsError(sources.problems)
+    try:
+        return _checked(sources)
+    except SettingsError as error:
+        if missing is None:
+            raise
+        raise SettingsError(_without(missing, sources, error.problems)) from None
+
+
+def _without(path: Path, sources: Sources, problems: Sequence[Problem]) -> list[Problem]:
+    """Say first that there is no file; where nothing is set at all, that is the whole story."""
+    text = f"was not found in {path.absolute().parent}; name another file with --config"
+    first = Problem(str(path), text)
+    return [first, *problems] if sources.tree or sources.problems else [first]
+
+
+def _checked(sources: Sources) -> Settings:
+    reading = _Reading(sources)
     parts = reading.parts()
     for place, text in contradictions(parts):
         reading.problem(place, text)

@@ -22,6 +22,7 @@ class Sources:
     tree: dict[str, Any] = field(default_factory=dict)
     origins: dict[Place, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    unread: bool = False  # the file cannot be opened: what is in it, nobody can say
 
     def origin(self, place: Place) -> str:
         """Say where a setting, or the section around it, was written; empty where it was not."""
@@ -61,12 +62,13 @@ def _read_file(path: Path | None) -> Sources:
     try:
         return Sources(str(path), tomllib.loads(path.read_text("utf-8")))
     except OSError as error:
-        problem = f"cannot be read: {error.strerror}"
+        problem = Problem(str(path), f"cannot be read: {error.strerror}")
+        return Sources(str(path), {}, problems=[problem], unread=True)
     except UnicodeDecodeError:
-        problem = "is not UTF-8"
+        text = "is not UTF-8"
     except tomllib.TOMLDecodeError as error:
-        problem = f"is not TOML: {error}"
-    return Sources(str(path), {}, problems=[Problem(str(path), problem)])
+        text = f"is not TOML: {error}"
+    return Sources(str(path), {}, problems=[Problem(str(path), text)])
 
 
 def _lay_over(sources: Sources, variable: Variable) -> None:

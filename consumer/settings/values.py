@@ -17,6 +17,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 from consumer.providers.options import seconds
+from consumer.settings.dsn import check_dsn
 
 _TRUTHS: Final = {"true": True, "false": False}
 _HOST_PORT: Final = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
@@ -114,8 +115,7 @@ def _file(value: Any) -> Any:
 
 
 def _dsn(value: SecretStr) -> SecretStr:
-    if not value.get_secret_value().startswith(("postgresql://", "postgres://")):
-        raise ValueError("must start with postgresql://")
+    check_dsn(value.get_secret_value())
     return value
 
 

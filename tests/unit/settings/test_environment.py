@@ -25,6 +25,29 @@ def test_the_default_file_may_be_missing_and_no_other(
         load(Path("other.toml"), ENVIRONMENT)
 
 
+def test_a_default_file_that_is_missing_is_said_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nothing is set at all, four settings that are needed would only hide it."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingsError) as nothing:
+        load(DEFAULT_PATH, {})
+    assert str(nothing.value).splitlines() == [
+        f"sendonce.toml: was not found in {tmp_path}; name another file with --config"
+    ]
+    with pytest.raises(SettingsError) as some:
+        load(DEFAULT_PATH, {"SENDONCE_SAFETY__ENVIRONMENT": "test"})
+    first, *others = str(some.value).splitlines()
+    assert first.startswith("sendonce.toml: was not found")
+    assert len(others) == 3
+
+
+def test_a_named_file_that_is_missing_is_all_there_is_to_say(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load(tmp_path / "no.toml", {})
+    assert len(caught.value.problems) == 1
+
+
 def test_the_process_s_own_environment_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)

@@ -227,3 +227,42 @@ def test_the_allow_list_is_kept_in_the_form_that_recipients_have(settings: Loade
 def test_what_is_no_entry_of_the_allow_list(settings: Loader, entry: str) -> None:
     (problem,) = settings.problems(SENDONCE_SAFETY__ALLOW=entry)
     assert problem.startswith('safety.allow: holds neither an address nor an "@domain"')
+
+
+@pytest.mark.parametrize(
+    ("dsn", "why"),
+    [
+        ("mysql://u:s3cret@h/d", "must start with postgresql://"),
+        ("postgresql://u:s3cret@h:54x2/d", "has a port that is no number from 1 to 65535"),
+        ("postgresql://u:s3cret@h:0/d", "has a port that is no number"),
+        ("postgresql://u:s3cret@h:99999999999999999999/d", "has a port that is no number"),
+        ("postgresql://u:s3@cret:9@h:5432/d", "has a port that is no number"),
+        ("postgresql://u:s3cret@h:1,g:s3cret/d", "has a port that is no number"),
+        ("postgresql://u:s3cret@h,,g/d", "names no host before its port"),
+        ("postgresql://u:s3cret@/d", "names no host before its port"),
+        ("postgresql://u:s3cret@[::1/d", "is no URL"),
+        ("postgresql://u:s3cret@[::1]5432/d", "has no address between [ and ]"),
+        ("postgresql://u:s3cret@h/d?sslmode=bogus", "has an sslmode that is none of disable, "),
+        ("postgresql://u:s3cret@h/d?sslmode", "has options after ? that are not name=value"),
+        ("postgresql:///d?host=h&port=s3cret", "has a port that is no number"),
+    ],
+)
+def test_a_dsn_that_the_client_could_not_read(settings: Loader, dsn: str, why: str) -> None:
+    """Nothing of it is repeated: the password may lie in any part."""
+    (problem,) = settings.problems(SENDONCE_POSTGRES__DSN=dsn)
+    assert problem.startswith(f"postgres.dsn: {why}")
+    assert "s3" not in problem
+
+
+@pytest.mark.parametrize(
+    "dsn",
+    [
+        "postgresql://x",
+        "postgres://u:p%40ss@h:5432/d?sslmode=verify-full&application_name=x",
+        "postgresql://u@h1:1,h2,[::1]:65535/d?target_session_attrs=any",
+        "postgresql:///d?host=/run/postgresql&port=5432,5433&sslmode=disable",
+        "postgresql://%2Frun%2Fpostgresql/d",
+    ],
+)
+def test_a_dsn_that_the_client_reads(settings: Loader, dsn: str) -> None:
+    assert settings(SENDONCE_POSTGRES__DSN=dsn).postgres.dsn.get_secret_value() == dsn
