@@ -34,7 +34,7 @@ Handle: TypeAlias = Callable[[Record, Hold], Awaitable[bool]]
 POLL_RECORDS = 128  # more gains nothing
 POLL_WAIT = 0.2  # seconds; with every partition wanted, records wake the poll by themselves
 FULL_WAIT = 0.02  # while some are not wanted: how soon one that has room again is asked for
-LEAVE = 3.0  # seconds of a stop's budget for leaving the group
+LEAVE = 3.0  # seconds for leaving the group: nobody waits for more than a goodbye
 
 
 class Intake:
@@ -69,6 +69,7 @@ class Intake:
         self._tasks: list[asyncio.Task[None]] = []
         self._unassigned_since: float | None = time.monotonic()
         self._stopping = False
+        self._hurried = asyncio.Event()
         self._end: asyncio.Future[None] | None = None
 
     # ── Life
@@ -101,12 +102,14 @@ class Intake:
             self._all.copy(), until - reserve, last_words=min(LAST_WORDS, reserve / 4)
         )
         await self._committer.last(owned, min(COMMIT_DEADLINE, reserve / 3))
-        left = await self._consumer.close(budget=max(0.5, until - time.monotonic()))
+        leave = min(LEAVE, max(0.5, until - time.monotonic()))
+        left = await self._consumer.close(budget=leave, hurried=self._hurried)
         log.info("intake_stopped", left_the_group=left, in_hand=self._in_flight)
         await self._end_tasks()
 
     def hurry(self) -> None:
-        """Call back hard whatever is in hand: a stop that must not wait any longer."""
+        """Call back hard whatever is in hand, and leave at once: a stop that must not wait."""
+        self._hurried.set()
         for owned in self._all:
             for hold in list(owned.hands.values()):
                 hold.recall(hard=True)

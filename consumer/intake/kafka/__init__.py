@@ -14,7 +14,8 @@ What aiokafka 0.14 does that is not obvious, and what stands against it here:
 from consumer.intake.kafka.access import check_topics
 from consumer.intake.kafka.answers import CommitAnswer, Committed, Late, Lost
 from consumer.intake.kafka.client import guard_offset_fetch
-from consumer.intake.kafka.consumer import Consumer, Owner
+from consumer.intake.kafka.consumer import Consumer
+from consumer.intake.kafka.listener import Owner
 from consumer.intake.kafka.producer import Producer
 
 __all__ = [

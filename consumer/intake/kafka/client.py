@@ -1,8 +1,7 @@
-"""How the aiokafka consumer is made, mended and ended."""
+"""How the aiokafka consumer is made and mended."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -16,7 +15,6 @@ from consumer.intake.kafka.access import client_options
 from consumer.intake.kafka.names import tolerate_names
 from consumer.model import Record
 
-_CUT = 1.0  # seconds for what is cut off to end
 FETCH_BYTES = 512 * 1024  # per partition: bounds what waits in memory unread
 
 
@@ -70,22 +68,3 @@ def to_record(message: Any) -> Record:
         message.value,
         tuple(message.headers),
     )
-
-
-async def stopped(consumer: Any, budget: float) -> bool:
-    """Stop in a task of its own: with brokers down, stop() cancels whoever runs it."""
-    stopping = asyncio.create_task(consumer.stop())
-    return await ended(stopping, budget, consumer._client)  # noqa: SLF001 - no public way
-
-
-async def ended(stopping: asyncio.Task[None], budget: float, client: Any) -> bool:
-    """Wait for a client's stop(); False: it failed or took too long, and is cut off."""
-    await asyncio.wait({stopping}, timeout=budget)
-    if not stopping.done():
-        stopping.cancel()
-        await asyncio.wait({stopping}, timeout=_CUT)
-    elif not stopping.cancelled() and stopping.exception() is None:
-        return True
-    # What it did not come to: else connections stay open and metadata is asked for, for ever.
-    await asyncio.wait({asyncio.create_task(client.close())}, timeout=_CUT)
-    return False

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
-from aiokafka import ConsumerRebalanceListener, TopicPartition
+from aiokafka import TopicPartition
 from aiokafka.errors import (
     CommitFailedError,
     GroupAuthorizationFailedError,
@@ -32,7 +32,9 @@ from consumer.intake.kafka.access import (
     translated,
 )
 from consumer.intake.kafka.answers import CommitAnswer, Committed, Late, Lost
-from consumer.intake.kafka.client import guard_offset_fetch, new_consumer, stopped, to_record
+from consumer.intake.kafka.client import guard_offset_fetch, new_consumer, to_record
+from consumer.intake.kafka.closing import stopped
+from consumer.intake.kafka.listener import Listener, Owner
 from consumer.intake.offsets import Partition
 from consumer.intake.positions import Known, StartFrom, Starts
 from consumer.model import Record
@@ -41,13 +43,6 @@ log = structlog.get_logger(__name__)
 
 TROUBLE_PAUSE = 0.1  # seconds; a poll that raises returns at once
 _NOWHERE = TopicPartition("", 0)  # polling it keeps the membership and reads nothing
-
-
-class Owner(Protocol):
-    """Who is told about partitions that come and go; both run inside the group's own task."""
-
-    async def assigned(self, partitions: Collection[Partition]) -> None: ...
-    async def revoked(self, partitions: Collection[Partition]) -> None: ...
 
 
 class Consumer:
@@ -86,7 +81,7 @@ class Consumer:
         guard_offset_fetch(self._consumer._coordinator)  # noqa: SLF001 - see there
         known = Known(counts, await self._begun(counts))
         self._starts = Starts(self, self._start_from, known, heartbeat=self.timing.heartbeat)
-        self._consumer.subscribe(sorted(self.topics), listener=_Listener(owner, self._starts))
+        self._consumer.subscribe(sorted(self.topics), listener=Listener(owner, self._starts))
 
     async def _begun(self, counts: Mapping[str, int]) -> frozenset[str]:
         partitions = [Partition(topic, n) for topic, count in counts.items() for n in range(count)]
@@ -227,24 +222,12 @@ class Consumer:
         """Ask the cluster something by a connection of its own; raises as `open` does."""
         await check_topics(self._cluster, self.topics)
 
-    async def close(self, *, budget: float) -> bool:
-        """Leave the group. False: not heard in time; the brokers find out by the session."""
+    async def close(self, *, budget: float, hurried: asyncio.Event | None = None) -> bool:
+        """Leave the group, also while joining it; `hurried`, once set, ends the waiting for it.
+
+        False: not heard in time; the brokers find out by the session.
+        """
         if self._starts is not None:
             await self._starts.forget()
         consumer, self._consumer = self._consumer, None
-        return consumer is None or await stopped(consumer, budget)
-
-
-class _Listener(ConsumerRebalanceListener):  # type: ignore[misc] # aiokafka ships no types
-    """Translates; whatever goes wrong stays in the log, or the group's task would swallow it."""
-
-    def __init__(self, owner: Owner, starts: Starts) -> None:
-        self._owner = owner
-        self._starts = starts
-
-    async def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
-        await self._starts.forget()
-        await self._owner.revoked([Partition(*tp) for tp in revoked])
-
-    async def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
-        await self._owner.assigned([Partition(*tp) for tp in assigned])
+        return consumer is None or await stopped(consumer, budget, hurried or asyncio.Event())

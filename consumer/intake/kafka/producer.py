@@ -11,7 +11,7 @@ from aiokafka.errors import KafkaTimeoutError
 
 from consumer.intake.cluster import Cluster
 from consumer.intake.kafka.access import client_options, show_password, translated
-from consumer.intake.kafka.client import ended
+from consumer.intake.kafka.closing import ended
 
 Header = tuple[str, bytes]
 _CUT = 1.0  # seconds for what is cut off to end
