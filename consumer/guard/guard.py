@@ -26,6 +26,7 @@ from consumer.guard.queues import Queues
 from consumer.guard.reading import Query, Story
 from consumer.guard.rows import Place
 from consumer.guard.schema import check_schema
+from consumer.guard.telling import Settled
 from consumer.model import (
     Bad,
     Claim,
@@ -174,7 +175,7 @@ class Guard:
         terms = self._terms()
         return await self._rest.run(lambda c: claims.start_round(c, claim, terms))
 
-    async def outcomes_due(self, limit: int = 100) -> list[Row]:
+    async def outcomes_due(self, limit: int = 100) -> list[Settled]:
         """Return rows that were settled after their record was finished, and not yet told."""
         return await self._rest.run(lambda c: telling.due(c, limit))
 
@@ -210,7 +211,7 @@ class Guard:
         await self._rest.run(lambda c: upkeep.leave(c, self._owner))
 
     async def prune(self, limit: int = ALL_ROWS) -> int:
-        """Delete a batch of rows past retention; return how many. 0: nothing left, or not ours."""
+        """Delete a batch of rows and closed letters past retention. 0: nothing left, or not ours."""
         return await self._pruning.run(lambda c: upkeep.prune(c, self._retention, limit))
 
     async def dead_letters(self, query: Query | None = None) -> list[DeadLetter]:

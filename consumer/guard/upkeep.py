@@ -1,4 +1,4 @@
-"""What keeps the guard healthy: workers counted, old rows pruned."""
+"""What keeps the guard healthy: workers counted, old rows and closed letters pruned."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ BEAT = """
 LEAVE = "DELETE FROM worker WHERE owner = $1"
 
 # State and age stand in the DELETE itself: a row claimed again meanwhile is another row. `doomed`
-# is found by the block range index on claimed_at.
+# is found by the block range index on claimed_at. What upstream has not heard of yet stays.
 PRUNE = """
     WITH doomed AS (
         SELECT m.idempotency_key FROM sent_message m
          WHERE m.claimed_at < now() - $1::interval
-           AND m.status IN ('sent', 'failed', 'discarded', 'expired')
+           AND m.status IN ('sent', 'failed', 'discarded', 'expired') AND NOT m.outcome_due
            AND NOT EXISTS (SELECT FROM dead_letter d WHERE d.status IN ('open', 'parked')
                               AND d.idempotency_key = m.idempotency_key)
            AND NOT EXISTS (SELECT FROM dead_letter d WHERE d.status IN ('open', 'parked')
@@ -32,7 +32,23 @@ PRUNE = """
     DELETE FROM sent_message m USING doomed
      WHERE m.idempotency_key = doomed.idempotency_key
        AND m.claimed_at < now() - $1::interval
-       AND m.status IN ('sent', 'failed', 'discarded', 'expired')
+       AND m.status IN ('sent', 'failed', 'discarded', 'expired') AND NOT m.outcome_due
+"""
+
+# An outcome that is due is found through its letter (`telling`): that one stays until it is told.
+PRUNE_LETTERS = """
+    WITH doomed AS (
+        SELECT d.id FROM dead_letter d
+         WHERE d.status IN ('settled', 'discarded', 'replayed')
+           AND d.last_failed_at < now() - $1::interval
+           AND NOT EXISTS (SELECT FROM sent_message m
+                            WHERE m.idempotency_key = d.idempotency_key AND m.outcome_due)
+         LIMIT $2
+    )
+    DELETE FROM dead_letter d USING doomed
+     WHERE d.id = doomed.id
+       AND d.status IN ('settled', 'discarded', 'replayed')
+       AND d.last_failed_at < now() - $1::interval
 """
 ONE_PRUNER = "SELECT pg_try_advisory_xact_lock(hashtextextended('sendonce prune', 0))"
 
@@ -48,9 +64,18 @@ async def leave(connection: Any, owner: str) -> None:
 
 
 async def prune(connection: Any, retention: float, limit: int) -> int:
-    """Delete up to `limit` rows past their retention; 0 also while another worker is at it."""
+    """Delete up to `limit` rows past their retention, and a tenth as many closed letters.
+
+    Returns how many of both; 0 also while another worker is at it. Letters hold whole records, so
+    their batches are smaller. Two transactions: no letter stays locked while a row is waited for.
+    """
+    letters = await _prune(connection, PRUNE_LETTERS, retention, max(limit // 10, 1))
+    return letters + await _prune(connection, PRUNE, retention, limit)
+
+
+async def _prune(connection: Any, statement: str, retention: float, limit: int) -> int:
     async with connection.transaction():
         if not await connection.fetchval(ONE_PRUNER):
             return 0
-        done = await connection.execute(PRUNE, timedelta(seconds=retention), limit)
+        done = await connection.execute(statement, timedelta(seconds=retention), limit)
     return int(done.rpartition(" ")[2])

@@ -128,6 +128,55 @@ async def test_pruning_goes_in_batches(guard: Guard, sql: Sql) -> None:
     assert [await guard.prune(10) for _ in range(4)] == [10, 10, 5, 0]
 
 
+async def test_closed_letters_go_after_retention_and_open_ones_stay(guard: Guard, sql: Sql) -> None:
+    """`parked` and `open` are somebody's work; the other three are history, for `retention`."""
+    for status in LetterStatus:
+        for age in ("29 days", "31 days"):
+            at = record()
+            await guard.park(at, Bad(Reason.MALFORMED, age))
+            await sql(
+                'UPDATE dead_letter SET status = $1, last_failed_at = now() - $2::text::interval, '
+                'next_check_at = now() WHERE "offset" = $3',
+                str(status), age, at.offset,
+            )  # fmt: skip
+    assert await guard.prune() == 3
+    assert await guard.prune() == 0
+    left = {tuple(row) for row in await sql("SELECT status, detail FROM dead_letter")}
+    young = {(str(status), "29 days") for status in LetterStatus}
+    assert left == young | {("open", "31 days"), ("parked", "31 days")}
+
+
+async def test_letters_go_in_small_batches(guard: Guard, sql: Sql) -> None:
+    for n in range(5):
+        await guard.park(record(), Bad(Reason.MALFORMED, str(n)))
+    await sql("UPDATE dead_letter SET status = 'settled', last_failed_at = now() - '1 y'::interval")
+    assert [await guard.prune(20) for _ in range(4)] == [2, 2, 1, 0]
+
+
+async def test_a_letter_that_fails_again_is_young_again(guard: Guard, sql: Sql) -> None:
+    at = record()
+    await guard.park(at, Bad(Reason.MALFORMED, "first"))
+    await sql(
+        "UPDATE dead_letter SET status = 'discarded', last_failed_at = now() - '1 y'::interval"
+    )
+    await guard.park(at, Bad(Reason.MALFORMED, "again"))
+    assert await guard.prune() == 0
+
+
+async def test_what_upstream_has_not_heard_of_is_kept(guard: Guard, sql: Sql) -> None:
+    """An outcome that is due is found through its letter, so both wait until it was told."""
+    item = claim("late")
+    lease = granted(await guard.claim(item)).lease
+    await guard.record(lease, MarkUnknown("reset", "file"), item.mail, item.record)
+    await guard.record(lease, MarkSent("file", "m-1"), item.mail, item.record)
+    await sql(AGE)
+    await sql("UPDATE dead_letter SET last_failed_at = now() - interval '31 days'")
+    assert await guard.prune() == 0
+    (row,) = await guard.outcomes_due()
+    await guard.outcome_told(row)
+    assert await guard.prune() == 2
+
+
 async def test_outcomes_are_hot(guard: Guard, sql: Sql) -> None:
     """No index on what an outcome changes, and room on each page: no outcome writes an index."""
     await asyncio.gather(*(settled(guard, f"n-{n}") for n in range(600)))
@@ -180,7 +229,7 @@ async def test_show_tells_all_under_a_key(guard: Guard) -> None:
     item = await settled(guard, "shown", failed=True)
     story = await guard.show(item.mail.key)
     assert story is not None
-    assert (story.recipient, story.row.error) == ("ada@example.org", "no")
+    assert (story.recipient, story.row.error) == ("ada@example.org", "rejected: no")
     assert [letter.reason for letter in story.letters] == [Reason.REJECTED]
     assert datetime.now(UTC) - story.claimed_at < timedelta(minutes=5)
     assert await guard.show("0" * 48) is None
