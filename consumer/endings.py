@@ -76,10 +76,11 @@ def stored(record: Record, mail: Mail, row: Row, *, duplicate: bool) -> Ended:
     return Ended(replace(outcome, entity_id=_entity(mail), duplicate=duplicate), result)
 
 
-def told(row: Row) -> Ended:
+def told(row: Row, mail: Mail | None) -> Ended:
     """Tell what a row settled to, long after its record was finished."""
     assert row.coordinates is not None
-    return Ended(_stands(row, row.coordinates), row.status)
+    outcome = _stands(row, row.coordinates)
+    return Ended(outcome and replace(outcome, entity_id=_entity(mail)), row.status)
 
 
 def _stands(row: Row, source: Coordinates) -> Outcome | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from consumer import endings
 from consumer.intake.hold import Hold
+from consumer.model import Mail
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -71,9 +72,10 @@ class Resolver:
 
     async def _tell(self) -> None:
         self._tell_again_at = time.monotonic() + TELL
-        for row in await self._guard.outcomes_due():
-            await self._publish(endings.told(row))
-            await self._guard.outcome_told(row)
+        for settled in await self._guard.outcomes_due():
+            mail = self._line.read(settled.record)
+            await self._publish(endings.told(settled.row, mail if isinstance(mail, Mail) else None))
+            await self._guard.outcome_told(settled.row)
 
     async def _pause(self) -> None:
         try:

@@ -112,11 +112,11 @@ def letter_of(values: Any, *, whole: bool = False) -> DeadLetter:
         first_failed_at=values["first_failed_at"],
         last_failed_at=values["last_failed_at"],
         next_check_at=values["next_check_at"],
-        record=_record_of(values, at) if whole else None,
+        record=record_of(values, at) if whole else None,
     )
 
 
-def _record_of(values: Any, at: Coordinates) -> Record:
+def record_of(values: Any, at: Coordinates) -> Record:
     names = [name.decode("utf-8", "surrogateescape") for name in values["header_names"]]
     return Record(
         at.topic, at.partition, at.offset, at.timestamp, values["record_key"],
