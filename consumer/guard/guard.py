@@ -211,7 +211,7 @@ class Guard:
         await self._rest.run(lambda c: upkeep.leave(c, self._owner))
 
     async def prune(self, limit: int = ALL_ROWS) -> int:
-        """Delete a batch of rows and closed letters past retention. 0: nothing left, or not ours."""
+        """Delete a batch of rows and closed letters past retention. 0: none left, or not ours."""
         return await self._pruning.run(lambda c: upkeep.prune(c, self._retention, limit))
 
     async def dead_letters(self, query: Query | None = None) -> list[DeadLetter]:
