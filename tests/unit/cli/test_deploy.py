@@ -12,7 +12,7 @@ import pytest
 from prometheus_client import generate_latest
 from pydantic import BaseModel
 
-from consumer import service, settings
+from consumer import __version__, service, settings
 from consumer.model import Reason, Status
 from consumer.providers import OPTIONS, Options
 from consumer.settings.schema import NAMED, SECTIONS
@@ -37,6 +37,19 @@ def test_the_configuration_of_the_manifest_loads(tmp_path: Path) -> None:
     found = settings.load(tmp_path / "sendonce.toml", secrets)
     assert found.safety.production
     assert list(found.providers) == ["postmark"]
+    for dsn in (found.postgres.dsn, found.postgres.migrate_dsn):
+        assert dsn is not None
+        assert "sslmode=verify-full" in dsn.get_secret_value()
+
+
+def test_the_migration_is_of_the_release_and_connects_as_the_owner() -> None:
+    [name] = re.findall(r"name: (sendonce-migrate-[\d-]+)", MANIFEST)
+    assert name.removeprefix("sendonce-migrate-").replace("-", ".") == __version__
+    assert set(re.findall(r"image: sendonce:(\S+)", MANIFEST)) == {__version__}
+    job = MANIFEST.partition("kind: Job\n")[2].partition("---\n")[0]
+    worker = MANIFEST.partition("kind: Deployment\n")[2]
+    assert "secretRef: {name: sendonce-migrate}" in job
+    assert "secretRef: {name: sendonce-migrate}" not in worker
 
 
 def test_the_grace_time_of_the_manifest_is_longer_than_a_stop() -> None:
