@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -71,6 +71,7 @@ class Starts:
         self._spread = heartbeat * SPREAD
         self._asked: dict[Partition, list[float]] = {}  # when the answer was "nothing"
         self._running: dict[Partition, asyncio.Task[None]] = {}
+        self._untold: dict[tuple[str, str], dict[str, int]] = {}  # (topic, rule) -> offsets
 
     def missing(self, partition: Partition) -> None:
         """Begin to decide; a decision under way goes on. Raises what the last one ended with."""
@@ -88,14 +89,27 @@ class Starts:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        self._tell()
 
     async def _decide(self, partition: Partition) -> None:
         if not await self._nothing_committed(partition):
             return
         offset, rule = await self._choose(partition)
         if await self._reader.start_at(partition, offset):
-            log.warning("start_position", topic=partition.topic, partition=partition.number,
-                        offset=offset, rule=rule, reason="the group has no offset")  # fmt: skip
+            self._untold.setdefault((partition.topic, rule), {})[str(partition.number)] = offset
+            self._tell(but=self._undecided())
+
+    def _undecided(self) -> frozenset[str]:
+        """Return the topics of which another partition's decision is still under way."""
+        others = [p for p, task in self._running.items() if task is not asyncio.current_task()]
+        return frozenset(p.topic for p in others if not self._running[p].done())
+
+    def _tell(self, *, but: Collection[str] = ()) -> None:
+        """One line a topic: at a group's first start all its partitions are decided together."""
+        for topic, rule in [told for told in self._untold if told[0] not in but]:
+            offsets = self._untold.pop((topic, rule))
+            log.info("start_position", topic=topic, offsets=offsets, rule=rule,
+                     reason="the group has no offset")  # fmt: skip
 
     async def _nothing_committed(self, partition: Partition) -> bool:
         asked = self._asked.setdefault(partition, [])

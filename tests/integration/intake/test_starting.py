@@ -38,7 +38,7 @@ async def test_earliest_reads_what_was_there_and_says_so(
 ) -> None:
     assert await _read(await scene(1), Edge.EARLIEST) == [0, 1, 2, 3, 4, 5]
     said = [line for line in lines if line["event"] == "start_position"]
-    assert [(line["offset"], line["rule"]) for line in said] == [(0, "earliest")]
+    assert [(line["offsets"], line["rule"]) for line in said] == [({"0": 0}, "earliest")]
 
 
 async def test_latest_reads_only_what_comes_after(scene: Make) -> None:
@@ -87,7 +87,7 @@ async def test_deleted_group_offsets_are_a_new_start_and_said_aloud(
     async with here.running(book.handle):
         await book.until(lambda: len(book.finished) == 6)
     said = [line for line in lines if line["event"] == "start_position"]
-    assert [line["log_level"] for line in said] == ["warning", "warning"]
+    assert [line["log_level"] for line in said] == ["info", "info"]
 
 
 async def test_an_answer_that_is_an_error_in_disguise_is_not_nothing_committed(

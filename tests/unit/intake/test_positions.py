@@ -6,6 +6,7 @@ import asyncio
 from datetime import UTC, datetime
 
 import pytest
+import structlog
 from aiokafka.errors import KafkaConnectionError
 
 from consumer.intake.offsets import Partition
@@ -115,6 +116,34 @@ async def test_a_commit_that_failed_is_decided_again() -> None:
     await _decided(starts)
     await _decided(starts)
     assert log.started == [10, 10]
+
+
+async def test_the_partitions_of_a_topic_are_told_in_one_line() -> None:
+    """A first start of a large topic is one event, and not one for each partition."""
+    starts = _starts(Log())
+    with structlog.testing.capture_logs() as lines:
+        for number in range(3):
+            starts.missing(Partition("orders", number))
+        starts.missing(Partition("accounts", 0))
+        await asyncio.wait(starts._running.values())
+    told = {line["topic"]: (line["log_level"], line["offsets"]) for line in lines}
+    assert len(lines) == 3  # a partition that was not there before follows a rule of its own
+    assert told["accounts"] == ("info", {"0": 10})
+    assert told["orders"] == ("info", {"1": 10, "2": 10})
+
+
+async def test_what_was_decided_is_told_though_the_others_were_taken_before() -> None:
+    class Slow(Log):
+        async def end_offset(self, partition: Partition) -> int:
+            return 20 if partition == P0 else await asyncio.Future()
+
+    starts = _starts(Slow(), Edge.LATEST, Known({"orders": 2}, frozenset()))
+    with structlog.testing.capture_logs() as lines:
+        starts.missing(Partition("orders", 1))
+        await _decided(starts)
+        assert lines == []
+        await starts.forget()
+    assert [line["offsets"] for line in lines] == [{"0": 20}]
 
 
 async def test_trouble_while_deciding_is_told_to_whoever_asks_next() -> None:
