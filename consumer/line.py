@@ -12,9 +12,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, assert_never
 
+import structlog
+
 from consumer import endings
 from consumer.aside import Aside
-from consumer.endings import Ending, LetGo
+from consumer.endings import Ended, Ending, LetGo
 from consumer.events import decode
 from consumer.flight import Departure, InHand, Landed, Landing, Overtaken, Pilot
 from consumer.guard.errors import GuardClosed
@@ -50,6 +52,8 @@ if TYPE_CHECKING:
     from consumer.model import Lease, Message, Record, Row
     from consumer.telemetry import Metrics
     from consumer.telemetry.tracing import Tracing
+
+log = structlog.get_logger(__name__)
 
 # How often a row that another worker holds is looked at again.
 LOOK_AGAIN = 0.5
@@ -94,7 +98,7 @@ class Line:
         mail = self.read(record)
         match mail:
             case Skipped():
-                return endings.skipped(record, mail)
+                return _skip(record, mail)
             case Bad():
                 return await self._aside.park(record, mail, hold)
             case Mail():
@@ -170,7 +174,7 @@ class Line:
         if rule is not None and takes is not None:
             return await self._aside.expire(takes, rule, case, self._flights.token())
         if rule is not None:
-            return endings.skipped(case.record, Skipped(rule, case.mail.type.name), case.mail)
+            return _skip(case.record, Skipped(rule, case.mail.type.name), case.mail)
         message = self._catalogue.render(case.mail)
         if isinstance(message, Bad):
             return await self._aside.park(case.record, message, case.hold)
@@ -230,3 +234,16 @@ class Line:
                 return None
             case _:
                 assert_never(landing)
+
+
+def _skip(record: Record, skip: Skipped, mail: Mail | None = None) -> Ended:
+    log.info(
+        "skipped",
+        rule=skip.rule,
+        mail_type=skip.event_type,
+        key=mail.key if mail else None,
+        topic=record.topic,
+        partition=record.partition,
+        offset=record.offset,
+    )
+    return endings.skipped(record, skip, mail)

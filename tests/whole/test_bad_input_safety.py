@@ -7,7 +7,7 @@ import orjson
 from tests.doubles.engine import Double
 from tests.whole.events import receipt
 from tests.whole.placing import work
-from tests.whole.stack import Stack
+from tests.whole.stack import Stack, Worker
 
 PEOPLE = ("ada@example.com", "Grace@Example.COM", "ada@customer.example", "a@sub.example.com")
 
@@ -25,11 +25,24 @@ async def test_who_is_not_allowed_is_skipped_counted_and_gets_nothing(
     told = {one["entity_id"]: (one["status"], one["reason"]) for one in await stack.told()}
     skipped = ("skipped", "not_allowed")
     assert [told[f"A-{n}"] == skipped for n in range(6)] == [False] * 3 + [True] * 3
+    _skips_are_told_in_the_log(worker, stack.orders, 3)
     counted = f'sendonce_skipped_total{{rule="not_allowed",topic="{stack.orders}"}} 3.0'
     assert counted in metrics
     assert await stack.statuses() == {"sent": 3}
     assert await stack.letters() == {}
     assert _recipients(double) == ["Grace@example.com", "ada@customer.example", "ada@example.com"]
+
+
+def _skips_are_told_in_the_log(worker: Worker, topic: str, count: int) -> None:
+    """So that "why did no mail come?" has an answer: the rule, the key, the record."""
+    lines = [line for line in worker.lines() if line.get("event") == "skipped"]
+    assert len(lines) == count
+    for line in lines:
+        assert (line["level"], line["rule"], line["topic"]) == ("info", "not_allowed", topic)
+        assert line["mail_type"] == "order.receipt"
+        assert {"key", "partition", "offset"} <= line.keys()
+    assert len({line["key"] for line in lines}) == count
+    assert not any("@" in str(value) for line in lines for value in line.values())
 
 
 async def test_with_a_box_for_all_everybody_elses_mail_goes_there(
