@@ -88,8 +88,9 @@ async def _counted(parts: World, console: Console, seconds: float) -> Tally:
     outcomes, _ = await asyncio.to_thread(_glance, parts)
     ends = await asyncio.to_thread(parts.kafka.ends, TOPICS)
     guard = await count(parts.dsn)
-    result = tally(ends, outcomes, guard, await _ledger(parts.double), parts.mails, seconds)
-    show.result(console, result, guard)
+    files = len(list(parts.mails.glob("*.eml")))
+    result = tally(ends, outcomes, guard, await _ledger(parts.double), files, seconds)
+    show.result(console, result, guard, files)
     return result
 
 

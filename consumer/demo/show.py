@@ -13,6 +13,7 @@ from rich.table import Table
 
 from consumer.demo.tally import Tally
 from consumer.guard.counts import Counts
+from consumer.model import Reason, Status
 
 
 class Update(Protocol):
@@ -39,32 +40,48 @@ def progress(console: Console, records: int) -> Iterator[Update]:
         yield update
 
 
-def result(console: Console, tally: Tally, guard: Counts) -> None:
+def result(console: Console, tally: Tally, guard: Counts, files: int) -> None:
+    """Print the table. `files`: mails on disk, among those accepted."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2))
     table.add_column(justify="right", style="bold")
     table.add_column()
-    for count, text in _lines(tally, guard):
+    for count, text in (*_records(tally, guard), *_mails(tally, files)):
         table.add_row(f"{count:,}", text)
     console.print()
     console.print(table)
 
 
-def _lines(tally: Tally, guard: Counts) -> Iterator[tuple[int, str]]:
-    yield tally.records, "records published, by the topics' end offsets"
+def _records(tally: Tally, guard: Counts) -> Iterator[tuple[int, str]]:
+    """Where the records are: the four lines under the first add up to it."""
+    yield tally.records, "records published, by the topics' end offsets:"
     yield tally.sent, "sent: rows of the guard with the provider's id"
     yield tally.duplicates, "duplicates: the stored outcome was returned, nothing was sent"
+    yield tally.skipped, "skipped by a written rule: tombstones and events that are too old"
     yield tally.dead_letters, "dead letters, each with the whole record:"
     for reason, count in sorted(guard.dead_letters.items()):
-        yield count, f"  {reason.value}: {_REASONS.get(reason.value, '')}"
-    yield tally.skipped, "skipped by a written rule: tombstones and events that are too old"
-    yield tally.accepted_by_provider, "mails accepted, by the provider's ledger and files on disk"
+        if reason is Reason.UNKNOWN:
+            yield from _unknown(count, guard)
+        else:
+            yield count, f"  {reason.value}: {_REASONS.get(reason.value, '')}"
+
+
+def _unknown(letters: int, guard: Counts) -> Iterator[tuple[int, str]]:
+    """A lost answer makes one letter; so does each repeat of its event that comes by later."""
+    lost = guard.rows.get(Status.UNKNOWN, 0)
+    yield lost, "  unknown: the provider's answer was lost; not sent again on a guess"
+    yield letters - lost, "  unknown: a repeat of such an event, parked beside it"
+
+
+def _mails(tally: Tally, files: int) -> Iterator[tuple[int, str]]:
+    yield tally.accepted_by_provider, "mails accepted: those sent, and those whose answer was lost"
+    yield tally.accepted_by_provider - files, "  in the provider's ledger"
+    yield files, "  files on disk"
     yield tally.accepted_twice, "accepted twice"
     yield tally.lost, "lost"
 
 
 _REASONS = {
     "conflict": "a key that was used before, with other content",
-    "unknown": "the provider's answer was lost: not sent again on a guess",
     "malformed": "not readable in one way only",
     "invalid": "against the mail's schema",
     "unsupported_format": "in a format that is not read here",

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from consumer.guard.counts import Counts
@@ -46,7 +45,7 @@ def tally(
     outcomes: Outcomes,
     guard: Counts,
     ledger: Mapping[str, int],
-    mails: Path,
+    files: int,
     seconds: float,
 ) -> Tally:
     published = {(*place, n) for place, end in ends.items() for n in range(end)}
@@ -58,7 +57,7 @@ def tally(
         duplicates=ends_as["duplicates"],
         dead_letters=sum(guard.dead_letters.values()),
         skipped=ends_as["skipped"],
-        accepted_by_provider=ledger["accepted"] + len(list(mails.glob("*.eml"))),
+        accepted_by_provider=ledger["accepted"] + files,
         accepted_twice=ledger["accepted_twice"],
         lost=len(published - known),
         seconds=round(seconds, 1),
