@@ -7,7 +7,8 @@ that a person can mend is one clear message on stderr; a traceback is a bug of o
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ from typer.core import TyperGroup
 
 from consumer import __version__
 from consumer.catalogue import CatalogueErrors
+from consumer.cli import printing
 from consumer.cli.printing import printable
 from consumer.guard.errors import GuardError
 from consumer.intake.cluster import KafkaRefusedError, KafkaUnreachableError
@@ -23,6 +25,7 @@ from consumer.settings import SettingsError
 from consumer.telemetry import configure_logging
 
 DEFAULT_CONFIG = Path("sendonce.toml")
+_AS_JSON = "consumer.cli.as_json"  # in the context that a command shares with its group
 
 
 @dataclass
@@ -31,6 +34,12 @@ class Stop(Exception):  # noqa: N818 - not an error of the program
 
     message: str
     code: int = 1
+
+
+def _tell_json(ctx: Any, problems: Sequence[Any]) -> None:
+    """With `--json`, stdout has its one document in this case too."""
+    if ctx.meta.get(_AS_JSON):
+        printing.document({"ok": False, "problems": [asdict(problem) for problem in problems]})
 
 
 class Commands(TyperGroup):
@@ -42,6 +51,7 @@ class Commands(TyperGroup):
         except Stop as stop:
             raise _ended(stop.message, stop.code) from None
         except (CatalogueErrors, SettingsError) as errors:
+            _tell_json(ctx, errors.problems)
             raise _ended("\n".join(map(str, errors.problems)), 2) from None
         except GuardError as error:
             raise _ended(str(error), 1) from None
@@ -95,9 +105,15 @@ ConfigOption = Annotated[
     Path,
     typer.Option("--config", metavar="FILE", help=_CONFIG_HELP, callback=_chosen),
 ]
-JsonOption = Annotated[
-    bool, typer.Option("--json", metavar="", help="One JSON document on stdout instead of text.")
-]
+
+
+def _noted(ctx: typer.Context, as_json: bool) -> bool:
+    ctx.meta[_AS_JSON] = as_json
+    return as_json
+
+
+_JSON_HELP = "One JSON document on stdout instead of text."
+JsonOption = Annotated[bool, typer.Option("--json", metavar="", help=_JSON_HELP, callback=_noted)]
 
 
 @app.callback(invoke_without_command=True)

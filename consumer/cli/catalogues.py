@@ -43,19 +43,20 @@ def open_catalogue(config: Path, alone: Path | None) -> Catalogue:
     `alone`: a catalogue to read without a configuration. Where neither it nor any setting is
     there, `schemas` is read that way.
     """
-    if alone is not None or not _is_configured(config):
+    if alone is not None or not is_configured(config):
         return _by_itself(alone or DEFAULT_CATALOGUE)
     return parts.open_catalogue(settings.load(config))
 
 
 def catalogue_folder(config: Path, alone: Path | None) -> Path:
     """Name the folder that `open_catalogue` reads."""
-    if alone is not None or not _is_configured(config):
+    if alone is not None or not is_configured(config):
         return alone or DEFAULT_CATALOGUE
     return settings.load(config).catalogue.path
 
 
-def _is_configured(config: Path) -> bool:
+def is_configured(config: Path) -> bool:
+    """Tell whether there is a file or a variable that says anything."""
     named = config != DEFAULT_CONFIG or config.exists()
     return named or any(re.match(r"SENDONCE_[A-Z]+__", name) for name in os.environ)
 

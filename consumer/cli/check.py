@@ -10,7 +10,12 @@ import typer
 from consumer.catalogue import Catalogue, CatalogueErrors
 from consumer.cli import printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, app
-from consumer.cli.catalogues import CatalogueOption, catalogue_folder, open_catalogue
+from consumer.cli.catalogues import (
+    CatalogueOption,
+    catalogue_folder,
+    is_configured,
+    open_catalogue,
+)
 
 
 @app.command()
@@ -34,7 +39,8 @@ def check(
     except CatalogueErrors as errors:
         _tell_problems(errors, catalogue_folder(config, catalogue), as_json=as_json)
         raise typer.Exit(1) from None
-    _tell_types(opened, as_json=as_json)
+    whole = catalogue is None and is_configured(config)
+    _tell_types(opened, config, whole=whole, as_json=as_json)
 
 
 def _tell_problems(errors: CatalogueErrors, folder: Path, *, as_json: bool) -> None:
@@ -49,10 +55,14 @@ def _tell_problems(errors: CatalogueErrors, folder: Path, *, as_json: bool) -> N
 
 def _reachable(folder: Path, file: str) -> str:
     """Name the file as it can be opened from here; not all problems lie in a file."""
-    return str(folder / file) if (folder / file).exists() else file
+    lies_in_it = "/" in file and (folder / file.partition("/")[0]).is_dir()
+    return str(folder / file) if lies_in_it or (folder / file).exists() else file
 
 
-def _tell_types(catalogue: Catalogue, *, as_json: bool) -> None:
+_UNCHECKED = ("senders", "providers", "retention")  # what only a configuration says
+
+
+def _tell_types(catalogue: Catalogue, config: Path, *, whole: bool, as_json: bool) -> None:
     types = [
         {
             "mail_type": mail_type.name,
@@ -67,11 +77,17 @@ def _tell_types(catalogue: Catalogue, *, as_json: bool) -> None:
         for mail_type in catalogue.types.values()
     ]
     if as_json:
-        printing.document({"ok": True, "problems": [], "mail_types": types})
+        unchecked = [] if whole else _UNCHECKED
+        printing.document(
+            {"ok": True, "problems": [], "not_checked": unchecked, "mail_types": types}
+        )
         return
     columns = ("mail_type", "topic", "providers", "sender", "priority", "on_unknown", "examples")
     printing.table(columns, ([_text(row[name]) for name in columns] for row in types))
     printing.say("no problems", "green")
+    if not whole:
+        why = "--catalogue" if is_configured(config) else f"no {config}"
+        printing.say(f"{why}: senders, providers and retention were not checked")
 
 
 def _text(value: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -14,6 +14,7 @@ from consumer.guard import DeadLetter, Guard, LetterStatus, Query
 from consumer.model import Reason
 
 _COLUMNS = ("id", "status", "reason", "event_type", "record", "times", "last", "detail")
+_HIGHEST: Final = 2**63 - 1  # of an id: what its column can hold
 
 dead_letters = typer.Typer(
     help="Records that no mail came of: list them, show one.",
@@ -33,7 +34,9 @@ def list_letters(
         str | None, typer.Option("--type", metavar="TYPE", help="Only this mail type.")
     ] = None,
     topic: Annotated[str | None, typer.Option(help="Only of this topic.")] = None,
-    before: Annotated[int | None, typer.Option(help="Only older than this id: next page.")] = None,
+    before: Annotated[
+        int | None, typer.Option(max=_HIGHEST, help="Only older than this id: next page.")
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 100,
     config: ConfigOption = DEFAULT_CONFIG,
     as_json: JsonOption = False,
@@ -88,7 +91,7 @@ def _hint(found: list[DeadLetter], limit: int) -> str:
 
 @dead_letters.command("show")
 def show_letter(
-    letter_id: Annotated[int, typer.Argument(metavar="ID")],
+    letter_id: Annotated[int, typer.Argument(metavar="ID", min=1, max=_HIGHEST)],
     raw: Annotated[
         bool,
         typer.Option("--raw", metavar="", help="Write the record's value, byte for byte."),

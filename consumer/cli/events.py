@@ -98,11 +98,20 @@ def _topic(
     if known is not None:
         return known
     topics = sorted(catalogue.topics)
-    fitting = [t for t in topics if _listened_to(_read(catalogue, piece, t, headers))]
+    seen = {topic: _read(catalogue, piece, topic, headers) for topic in topics}
+    fitting = [topic for topic, reading in seen.items() if _listened_to(reading)]
     if len(fitting) == 1:
         return fitting[0]
-    found = "no topic listens to this event" if not fitting else "several topics fit"
+    found = _undecided(seen[topics[0]], fitting)
     raise Stop(f"{piece.place}: {found}; name one with --topic: {', '.join(topics)}", code=2)
+
+
+def _undecided(reading: Reading, fitting: Sequence[str]) -> str:
+    """Say why no topic can be chosen. What nobody can read would fit everywhere."""
+    if not fitting:
+        return "no topic listens to this event"
+    mail = reading.mail
+    return why_not(mail) if isinstance(mail, Bad) else "several topics fit"
 
 
 def _listened_to(reading: Reading) -> bool:

@@ -7,20 +7,44 @@ obeyed, so that a value in a dead letter cannot steer somebody's terminal.
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 import orjson
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+_LOSSES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errno.EPIPE}
 _OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
 
 
 def is_terminal() -> bool:
     return Console().is_terminal
+
+
+def replace_closed() -> None:
+    """Stand in for a stdout or stderr that was closed before the start: what is said is dropped."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - till the end
+            setattr(sys, name, nowhere)
+
+
+def is_loss(error: OSError) -> bool:
+    """Tell a full disk or a closed stdout; whatever else a command writes tells its own faults."""
+    return error.errno in _LOSSES
+
+
+def drop_rest() -> None:
+    """Drop what still waits for stdout: the interpreter would try it once more at its end."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def document(facts: object) -> None:

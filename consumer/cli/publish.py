@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Annotated
 
 import typer
@@ -14,8 +14,9 @@ from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
 from consumer.cli.events import Reading, readings, why_not
 from consumer.cli.key import HeaderOption
 from consumer.intake.cluster import Cluster
-from consumer.intake.kafka import Producer
+from consumer.intake.kafka import Producer, check_topics
 from consumer.model import Mail
+from consumer.rules import Rules
 
 _PATIENCE = 30.0  # seconds for all acknowledgements
 
@@ -55,10 +56,11 @@ def publish(
         for reading in readings(catalogue, file, topic=topic, headers=header, raw=raw)
     ]
     asyncio.run(_send(parts.cluster(found.kafka), events, key))
-    _tell(events, as_json=as_json)
+    _tell(events, parts.rules(found.safety), as_json=as_json)
 
 
 async def _send(cluster: Cluster, events: Sequence[Reading], key: str | None) -> None:
+    await _look_for(cluster, {event.record.topic for event in events})
     producer = Producer(cluster)
     await producer.open()
     try:
@@ -73,6 +75,13 @@ async def _send(cluster: Cluster, events: Sequence[Reading], key: str | None) ->
         await producer.close(budget=5.0)
 
 
+async def _look_for(cluster: Cluster, topics: Collection[str]) -> None:
+    """A producer waits for a topic that is not there, in the hope that somebody makes it."""
+    partitions = await check_topics(cluster, topics)
+    if lacking := [topic for topic in sorted(topics) if not partitions.get(topic)]:
+        raise Stop(f"topic {', '.join(lacking)} does not exist")
+
+
 async def _send_one(producer: Producer, event: Reading, key: str | None) -> None:
     own = event.mail.entity_id if isinstance(event.mail, Mail) else None
     chosen = key if key is not None else own
@@ -82,13 +91,21 @@ async def _send_one(producer: Producer, event: Reading, key: str | None) -> None
     )
 
 
-def _tell(events: Sequence[Reading], *, as_json: bool) -> None:
+def _expected(event: Reading, rules: Rules) -> str:
+    """Say what the service will make of an event: a mail's type, or why there will be none."""
+    if not isinstance(event.mail, Mail):
+        return why_not(event.mail)
+    rule = rules.holds_back(event.mail)
+    return f"will be skipped: {rule}" if rule else event.mail.type.name
+
+
+def _tell(events: Sequence[Reading], rules: Rules, *, as_json: bool) -> None:
     facts = [
         {
             "place": event.place,
             "topic": event.record.topic,
             "idempotency_key": event.mail.key if isinstance(event.mail, Mail) else None,
-            "expect": event.mail.type.name if isinstance(event.mail, Mail) else why_not(event.mail),
+            "expect": _expected(event, rules),
         }
         for event in events
     ]

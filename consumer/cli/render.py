@@ -70,17 +70,20 @@ def _facts(reading: Reading, result: Message | str, out: Path) -> dict[str, str]
         "idempotency_key": result.key,
         "subject": result.subject,
         "text": result.text,
-        "eml": _write(out / f"{name}.eml", mime.render(result)),
-        "html": _write(out / f"{name}.html", result.html.encode()),
+        "eml": _write(out, f"{name}.eml", mime.render(result)),
+        "html": _write(out, f"{name}.html", result.html.encode()),
     }
 
 
-def _write(file: Path, content: bytes) -> str:
+def _write(out: Path, name: str, content: bytes) -> str:
+    file = out / name
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        out.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
+    except (FileExistsError, NotADirectoryError):
+        raise Stop(f"--out {out}: names a file, or lies below one; a folder is needed") from None
     except OSError as error:
-        raise Stop(f"{file}: {error.strerror}") from None
+        raise Stop(f"--out {out}: {name} cannot be written there: {error.strerror}") from None
     return str(file)
 
 

@@ -23,6 +23,10 @@ _MEANS = {
     Status.EXPIRED: "became too old before it could be sent; certainly not sent",
     Status.DISCARDED: "a person gave it up",
 }
+_NO_ROW = """\
+the guard has no row of {key}: never claimed, or older than guard.retention
+a record that was skipped leaves no row; its rule is in the log line `skipped` of this key, \
+in the metric sendonce_skipped_total and, where there is one, in the outcome topic"""
 
 
 @app.command()
@@ -47,7 +51,7 @@ def show(
         raise Stop("a key has 48 characters, 0-9 and a-f; `sendonce key FILE` prints it", code=2)
     story = ask(config, lambda guard: guard.show(key))
     if story is None:
-        raise Stop(f"the guard has no row of {key}: never claimed, or older than guard.retention")
+        raise Stop(_NO_ROW.format(key=key))
     if as_json:
         printing.document(_facts(story, reveal=reveal))
     else:
@@ -84,7 +88,7 @@ def _tell(story: Story, *, reveal: bool) -> None:
             ("record", row.coordinates and letters.place(row.coordinates)),
             ("claimed", story.claimed_at.isoformat()),
             ("first attempt", row.first_attempt_at and row.first_attempt_at.isoformat()),
-            ("attempts", f"{row.attempts} in round {row.round + 1}, through {row.provider}"),
+            ("attempts", f"{row.attempts} in round {row.round}, through {row.provider}"),
             ("sent", row.sent_at and row.sent_at.isoformat()),
             ("provider's id", row.provider_message_id),
             ("lease until", story.lease_until and story.lease_until.isoformat()),

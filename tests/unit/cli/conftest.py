@@ -38,6 +38,7 @@ start_from = "earliest"
 dsn = "postgresql://sendonce@127.0.0.1:1/sendonce"
 [safety]
 environment = "test"
+allow = ["@example.org"]
 [senders.shop]
 from = "Shop <receipts@shop.example>"
 [providers.file]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,8 @@ def test_help_shows_an_example(sendonce: Sendonce, command: str) -> None:
         "check --nonsense",
         "key",
         "dead-letters show x",
+        "dead-letters show 99999999999999999999999",
+        "dead-letters list --before 99999999999999999999999",
         "dead-letters list --reason luck",
         "show nokey",
     ],
@@ -81,6 +84,29 @@ def test_wrong_settings_end_with_2_and_name_themselves(
     assert "guard.leese" in result.stderr
     assert "guard.retention" in result.stderr
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("arguments", [("check",), ("migrate",), ("dead-letters", "list")])
+def test_with_json_wrong_settings_are_a_document_too(
+    configured: Path, sendonce: Sendonce, arguments: tuple[str, ...]
+) -> None:
+    (configured / "sendonce.toml").write_text(CONFIG + '[guard]\nleese = "30s"\n')
+    result = sendonce(*arguments, "--json")
+    assert result.exit_code == 2
+    [problem] = json.loads(result.stdout)["problems"]
+    assert (problem["setting"], problem["source"]) == ("guard.leese", "sendonce.toml")
+    assert problem["text"] in result.stderr
+
+
+def test_with_json_a_wrong_catalogue_is_a_document_too(
+    configured: Path, sendonce: Sendonce
+) -> None:
+    (configured / "schemas" / "order.receipt" / "subject.j2").write_text("{{ nobody }}")
+    result = sendonce("publish", "order.receipt", "--json")
+    assert result.exit_code == 2
+    [problem] = json.loads(result.stdout)["problems"]
+    assert (problem["file"], problem["line"]) == ("order.receipt/subject.j2", 1)
+    assert problem["text"] in result.stderr
 
 
 def test_a_named_configuration_that_is_not_there_ends_with_2(

@@ -19,6 +19,22 @@ def test_check_needs_nothing_but_a_catalogue(folder: Path, sendonce: Sendonce) -
     result = sendonce("check")
     assert result.exit_code == 0, result.output
     assert "no problems" in result.stdout
+    assert "no sendonce.toml: senders, providers and retention were not checked" in result.stdout
+    unchecked = ["senders", "providers", "retention"]
+    assert json.loads(sendonce("check", "--json").stdout)["not_checked"] == unchecked
+
+
+def test_check_says_nothing_of_the_kind_with_a_configuration(
+    configured: Path, sendonce: Sendonce
+) -> None:
+    assert "not checked" not in sendonce("check").stdout
+    assert json.loads(sendonce("check", "--json").stdout)["not_checked"] == []
+    assert "--catalogue: senders" in sendonce("check", "--catalogue", "schemas").stdout
+
+
+def test_a_file_that_is_missing_is_named_with_its_path(folder: Path, sendonce: Sendonce) -> None:
+    (folder / "schemas/order.receipt/subject.j2").unlink()
+    assert "schemas/order.receipt/subject.j2: is missing" in sendonce("check").stdout
 
 
 def test_check_names_every_problem_with_file_and_line(folder: Path, sendonce: Sendonce) -> None:
@@ -110,6 +126,14 @@ def test_render_writes_a_mail_and_a_page(folder: Path, sendonce: Sendonce) -> No
     assert (mail["To"], mail["Subject"]) == ("ada@example.org", "Your order A-1")
     assert "<p>Thank you for order A-1.</p>" in Path(fact["html"]).read_text()
     assert "Thank you for order A-1." in sendonce("render", "order.receipt").stdout
+
+
+@pytest.mark.parametrize("out", ["file", "file/below"])
+def test_render_says_that_its_folder_is_none(folder: Path, sendonce: Sendonce, out: str) -> None:
+    (folder / "file").write_text("")
+    result = sendonce("render", "order.receipt", "--out", out)
+    assert result.exit_code == 1
+    assert f"--out {out}: names a file, or lies below one; a folder is needed" in result.stderr
 
 
 def test_render_tells_why_no_mail_comes_of_an_event(folder: Path, sendonce: Sendonce) -> None:

@@ -68,6 +68,7 @@ def test_show_tells_the_story_and_masks_the_address(answers: Answers, sendonce: 
     shown = sendonce("show", KEY).stdout
     assert "order.receipt: sent (a provider accepted it)" in shown
     assert "orders/3@42" in shown
+    assert "1 in round 0" in shown
     assert "pm-1" in shown
     assert "dead letter 7, open: conflict" in shown
     assert "a***@example.org" in shown
@@ -79,6 +80,7 @@ def test_show_json_is_one_document(answers: Answers, sendonce: Sendonce) -> None
     told = json.loads(sendonce("show", KEY, "--json").stdout)
     assert told["idempotency_key"] == KEY
     assert told["recipient"] == "a***@example.org"
+    assert (told["attempts"], told["round"]) == (1, 0)
     assert (told["status"], told["provider_message_id"]) == ("sent", "pm-1")
     assert told["source"] == {
         "topic": "orders", "partition": 3, "offset": 42, "timestamp": PLACE.timestamp
@@ -92,6 +94,7 @@ def test_a_key_that_the_guard_does_not_know_ends_with_1(
     result = sendonce("show", "0" * 48)
     assert result.exit_code == 1
     assert "no row" in result.stderr
+    assert "a record that was skipped leaves no row" in result.stderr
 
 
 def test_list_shows_what_is_not_closed_in_plain_columns(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 
-from consumer.intake.cluster import Cluster, KafkaUnreachableError
+from consumer.intake.cluster import Cluster, KafkaRefusedError, KafkaUnreachableError
 from consumer.keys import send_key
 from tests.unit.cli.conftest import EVENT, Sendonce
 
@@ -19,6 +21,13 @@ class Broker:
 
     sent: list[Sent]
     error: Exception | None
+    topics: dict[str, int]  # and their partitions
+
+    @classmethod
+    async def check(cls, _cluster: Cluster, topics: Collection[str]) -> dict[str, int]:
+        if absent := topics - cls.topics.keys():
+            raise KafkaRefusedError(f"topic {', '.join(absent)} does not exist")
+        return cls.topics
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -39,7 +48,9 @@ class Broker:
 @pytest.fixture
 def broker(configured: Path, monkeypatch: pytest.MonkeyPatch) -> type[Broker]:
     Broker.sent, Broker.error = [], None
+    Broker.topics = {"orders": 1, "accounts": 1}
     monkeypatch.setattr("consumer.cli.publish.Producer", Broker)
+    monkeypatch.setattr("consumer.cli.publish.check_topics", Broker.check)
     return Broker
 
 
@@ -61,6 +72,44 @@ def test_raw_publishes_what_nobody_can_read(broker: type[Broker], sendonce: Send
     assert broker.sent == [("orders", b"k", b"\xff{", [])]
     assert "dead letter malformed" in result.stdout
     assert sendonce("publish", "broken.bin", "--raw").exit_code == 2
+
+
+@pytest.mark.parametrize("topics", [{}, {"orders": 0}])
+def test_a_topic_that_does_not_exist_is_told_before_anything_is_sent(
+    broker: type[Broker], sendonce: Sendonce, topics: dict[str, int]
+) -> None:
+    broker.topics = topics
+    result = sendonce("publish", "order.receipt")
+    assert result.exit_code == 1
+    assert "topic orders does not exist" in result.stderr
+    assert broker.sent == []
+
+
+def test_whom_the_allow_list_holds_back_is_told(broker: type[Broker], sendonce: Sendonce) -> None:
+    config = Path("sendonce.toml")
+    config.write_text(config.read_text().replace("@example.org", "@example.net"))
+    [told] = json.loads(sendonce("publish", "order.receipt", "--json").stdout)
+    assert told["expect"] == "will be skipped: not_allowed"
+    assert told["idempotency_key"] == send_key("order.receipt", "A-1", "ada@example.org")
+    config.write_text(config.read_text().replace('"test"', '"production"'))
+    [told] = json.loads(sendonce("publish", "order.receipt", "--json").stdout)
+    assert told["expect"] == "order.receipt"
+
+
+def test_a_header_that_nobody_can_read_is_named_before_the_topics(
+    broker: type[Broker], sendonce: Sendonce
+) -> None:
+    """An event that nobody can read would fit every topic: that is not what is wrong with it."""
+    other = Path("schemas/order.sent")
+    shutil.copytree("schemas/order.receipt", other)
+    mail = other / "mail.toml"
+    mail.write_text('on = "order.receipt"\n' + mail.read_text().replace("orders", "accounts"))
+    Path("event.json").write_text(EVENT)
+    result = sendonce("publish", "event.json", "--header", "sendonce-key=mykey")
+    assert result.exit_code == 2
+    assert "event.json:1: dead letter malformed: header sendonce-key is not" in result.stderr
+    assert "several topics" not in result.stderr
+    assert "several topics fit" in sendonce("publish", "event.json").stderr
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,50 @@
+"""Laws of what is written out: a full disk is one line and exit code 1, a closed stdout nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+
+def ran(
+    command: str, redirection: str, folder: Path, unbuffered: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run it in a process of its own, whose output a shell has put elsewhere."""
+    line = f'"$0" -m consumer {command} {redirection}'
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": unbuffered}
+    return subprocess.run(
+        ["/bin/sh", "-c", line, sys.executable],
+        cwd=folder,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "unbuffered"), [("check", "1"), ("key order.receipt --json", ""), ("--help", "")]
+)
+def test_a_full_disk(folder: Path, command: str, unbuffered: str) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    result = ran(command, ">/dev/full", folder, unbuffered)
+    told = "sendonce: the output could not be written: No space left on device\n"
+    assert (result.returncode, result.stderr) == (1, told)
+
+
+def test_a_closed_output(folder: Path) -> None:
+    result = ran("key order.receipt --json", ">&-", folder)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_a_reader_that_has_read_enough(folder: Path) -> None:
+    result = ran("key order.receipt --json", "| true", folder)
+    assert result.stderr == ""
