@@ -161,4 +161,5 @@ class Assembly:
             lag=lambda: {(p.topic, p.number): lag for p, lag in intake.watch().lag.items()},
             in_flight=lambda: intake.watch().in_flight,
             leases=lambda: guard.leases_held,
+            kafka_away=lambda: intake.watch().away,
         )

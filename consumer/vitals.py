@@ -10,6 +10,7 @@ from consumer.providers.breaker import State
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Sequence
+    from datetime import datetime
 
     from consumer.admin import Heartbeat
     from consumer.guard import Guard
@@ -34,6 +35,7 @@ class Vitals:
             alive={"event loop": self._loop, "tasks": self._owned, "poll loop": self._poll_loop},
             ready={
                 "assignment": self._assigned,
+                "kafka": self._kafka,
                 "postgres": self._postgres,
                 "providers": self._open,
             },
@@ -63,11 +65,15 @@ class Vitals:
         seconds = self.intake.watch().unassigned
         return f"no partition for {seconds:.0f} s" if seconds > 0 else None
 
+    def _kafka(self) -> str | None:
+        if self.intake is None:
+            return STARTING
+        return _unreachable(self.intake.watch().away_since)
+
     def _postgres(self) -> str | None:
         if self._guard is None:
             return STARTING
-        since = self._guard.away_since
-        return f"unreachable since {since.isoformat(timespec='seconds')}" if since else None
+        return _unreachable(self._guard.away_since)
 
     def _open(self) -> str | None:
         """Ready while any provider takes mail; one that stands still is told by its own alert."""
@@ -76,3 +82,7 @@ class Vitals:
         states = {n: r.permits.snapshot().state for n, r in self._routes.by_name.items()}
         shut = [name for name, state in states.items() if state is State.OPEN]
         return f"breaker open: {', '.join(shut)}" if len(shut) == len(states) else None
+
+
+def _unreachable(since: datetime | None) -> str | None:
+    return f"unreachable since {since.isoformat(timespec='seconds')}" if since else None

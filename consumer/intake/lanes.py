@@ -105,11 +105,15 @@ class Owned:
         self.waiting.clear()
 
 
-async def called_back(owned: Collection[Owned], budget: float, *, hard: bool) -> None:
-    """Call everything back that is in hand there, and wait until it ended, or the budget did."""
-    works = [work for one in owned for work in one.hands]
+def call_back(owned: Collection[Owned], *, hard: bool) -> None:
     for one in owned:
         for hold in list(one.hands.values()):
             hold.recall(hard=hard)
+
+
+async def called_back(owned: Collection[Owned], budget: float, *, hard: bool) -> None:
+    """Call everything back that is in hand there, and wait until it ended, or the budget did."""
+    works = [work for one in owned for work in one.hands]
+    call_back(owned, hard=hard)
     if works:
         await asyncio.wait(works, timeout=max(0.0, budget))

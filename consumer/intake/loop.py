@@ -22,8 +22,9 @@ from consumer.intake.cluster import COMMIT_DEADLINE, LAST_WORDS
 from consumer.intake.commits import Committer
 from consumer.intake.hold import Hold
 from consumer.intake.kafka import Consumer
-from consumer.intake.lanes import Lane, Owned, Work, called_back
+from consumer.intake.lanes import Lane, Owned, Work, call_back, called_back
 from consumer.intake.offsets import Partition, Tracker
+from consumer.intake.reach import Reach
 from consumer.intake.watch import StuckError, Watch, Watchdog
 from consumer.model import Record
 
@@ -66,6 +67,7 @@ class Intake:
         self._epoch = 0
         self._committer = Committer(consumer, commit_every)
         self._watchdog = Watchdog(consumer)
+        self._reach = Reach(consumer)
         self._tasks: list[asyncio.Task[None]] = []
         self._unassigned_since: float | None = time.monotonic()
         self._stopping = False
@@ -84,8 +86,8 @@ class Intake:
         OffsetsLostError, KafkaRefusedError, StuckError; anything else is a defect of ours.
         """
         self._end = asyncio.get_running_loop().create_future()
-        parts = (self._poll(), self._committer.run(self._owned.values), self._watchdog.run())
-        for part in parts:
+        commits = self._committer.run(self._owned.values)
+        for part in (self._poll(), commits, self._watchdog.run(), self._reach.run()):
             task = asyncio.create_task(part)
             task.add_done_callback(self._part_ended)
             self._tasks.append(task)
@@ -98,9 +100,8 @@ class Intake:
         reserve = min(LAST_WORDS + COMMIT_DEADLINE + LEAVE, budget / 2)
         owned = list(self._owned.values())
         self._owned.clear()
-        await self._drain(
-            self._all.copy(), until - reserve, last_words=min(LAST_WORDS, reserve / 4)
-        )
+        words = min(LAST_WORDS, reserve / 4)
+        await self._drain(self._all.copy(), until - reserve, last_words=words)
         await self._committer.last(owned, min(COMMIT_DEADLINE, reserve / 3))
         leave = min(LEAVE, max(0.5, until - time.monotonic()))
         left = await self._consumer.close(budget=leave, hurried=self._hurried)
@@ -110,9 +111,7 @@ class Intake:
     def hurry(self) -> None:
         """Call back hard whatever is in hand, and leave at once: a stop that must not wait."""
         self._hurried.set()
-        for owned in self._all:
-            for hold in list(owned.hands.values()):
-                hold.recall(hard=True)
+        call_back(self._all, hard=True)
 
     async def _end_tasks(self) -> None:
         # The consumer is closed: a poll that still waits in it may be cancelled now.
@@ -234,6 +233,7 @@ class Intake:
         return Watch(
             since_poll=self._watchdog.since_poll,
             unassigned=self._unassigned,
+            away_since=self._reach.away_since,
             loop_lag=self._committer.loop_lag,
             in_flight=self._normal.in_flight,
             high_in_flight=self._high.in_flight,

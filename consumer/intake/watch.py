@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import structlog
 
@@ -33,12 +34,19 @@ class Watch:
 
     since_poll: float
     unassigned: float  # since an assignment was taken; 0.0 with one, also one of no partitions
+    away_since: datetime | None  # since when no broker answers; None: they do
     loop_lag: float
     in_flight: int
     high_in_flight: int
     waiting: int  # read, and not started for want of room
     paused: frozenset[Partition]  # not read now, for want of room
     lag: Mapping[Partition, int]  # records in the log that were not read yet
+
+    @property
+    def away(self) -> float:
+        """Seconds for which no broker has answered."""
+        since = self.away_since
+        return 0.0 if since is None else (datetime.now(UTC) - since).total_seconds()
 
 
 class Watchdog:

@@ -117,6 +117,11 @@ class Metrics:
         )
         self._in_flight = Gauge("sendonce_in_flight_records", "Records in hand.", registry=registry)
         self._leases = Gauge("sendonce_leases_held", "Leases held.", registry=registry)
+        self._kafka_away = Gauge(
+            "sendonce_kafka_unreachable_seconds",
+            "For how long no broker has answered; 0: they do.",
+            registry=registry,
+        )
         lost = Gauge(
             "sendonce_log_lines_dropped", "Log lines nobody read in time.", registry=registry
         )
@@ -213,10 +218,12 @@ class Metrics:
         lag: Callable[[], Lag],
         in_flight: Callable[[], float],
         leases: Callable[[], float],
+        kafka_away: Callable[[], float],
     ) -> None:
         self.registry.register(LagCollector(lag))
         self._in_flight.set_function(in_flight)
         self._leases.set_function(leases)
+        self._kafka_away.set_function(kafka_away)
 
 
 def _age(record: Record) -> float:

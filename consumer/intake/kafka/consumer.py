@@ -34,6 +34,7 @@ from consumer.intake.kafka.access import (
 from consumer.intake.kafka.answers import CommitAnswer, Committed, Late, Lost
 from consumer.intake.kafka.client import guard_offset_fetch, new_consumer, to_record
 from consumer.intake.kafka.closing import stopped
+from consumer.intake.kafka.ear import Ear
 from consumer.intake.kafka.listener import Listener, Owner
 from consumer.intake.offsets import Partition
 from consumer.intake.positions import Known, StartFrom, Starts
@@ -64,6 +65,7 @@ class Consumer:
         self._start_from = start_from
         self._consumer: Any = None
         self._starts: Starts | None = None
+        self._ear: Ear
 
     async def open(self, owner: Owner) -> None:
         """Connect, check topics and rights, join. Raises KafkaUnreachable-, KafkaRefusedError."""
@@ -78,6 +80,7 @@ class Consumer:
     async def _join(self, owner: Owner, counts: Mapping[str, int]) -> None:
         self._consumer = new_consumer(self._cluster, self._group_id, self.timing)
         await self._consumer.start()
+        self._ear = Ear(self._consumer._client)  # noqa: SLF001 - no public way
         guard_offset_fetch(self._consumer._coordinator)  # noqa: SLF001 - see there
         known = Known(counts, await self._begun(counts))
         self._starts = Starts(self, self._start_from, known, heartbeat=self.timing.heartbeat)
@@ -217,6 +220,15 @@ class Consumer:
             self._consumer._fetcher._fetch_task,  # noqa: SLF001 - same
         )
         return not any(task.done() for task in tasks)
+
+    @property
+    def heard(self) -> float:
+        """When the cluster last answered anything, on `time.monotonic`'s clock."""
+        return self._ear.last
+
+    async def answers(self, silence: float) -> bool:
+        """Tell whether the cluster answered in the last `silence` seconds, or does so if asked."""
+        return await self._ear.hears(silence)
 
     async def probe(self) -> None:
         """Ask the cluster something by a connection of its own; raises as `open` does."""

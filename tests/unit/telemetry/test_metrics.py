@@ -103,9 +103,10 @@ def test_a_stored_outcome_is_no_new_dead_letter() -> None:
 
 def test_a_partition_that_was_given_up_shows_no_lag_any_more() -> None:
     metrics, lag = Metrics(), {("orders", 0): 7, ("orders", 1): 0}
-    metrics.watch(lag=lambda: lag, in_flight=lambda: 3, leases=lambda: 2)
+    metrics.watch(lag=lambda: lag, in_flight=lambda: 3, leases=lambda: 2, kafka_away=lambda: 7.5)
     assert 'sendonce_lag_records{partition="0",topic="orders"} 7.0' in _text(metrics)
     assert "sendonce_in_flight_records 3.0" in _text(metrics)
+    assert "sendonce_kafka_unreachable_seconds 7.5" in _text(metrics)
     [family] = LagCollector(lambda: lag).collect()
     assert len(family.samples) == 2
     del lag["orders", 0]
