@@ -16,15 +16,17 @@ BEAT = """
 LEAVE = "DELETE FROM worker WHERE owner = $1"
 
 # State and age stand in the DELETE itself: a row claimed again meanwhile is another row. `doomed`
-# is found by the block range index on claimed_at. What upstream has not heard of yet stays.
+# is found by the block range index on claimed_at. An outcome that is due is told through the letter
+# of the row's own record (`telling`): both stay until it was told.
 PRUNE = """
     WITH doomed AS (
         SELECT m.idempotency_key FROM sent_message m
          WHERE m.claimed_at < now() - $1::interval
-           AND m.status IN ('sent', 'failed', 'discarded', 'expired') AND NOT m.outcome_due
+           AND m.status IN ('sent', 'failed', 'discarded', 'expired')
            AND NOT EXISTS (SELECT FROM dead_letter d WHERE d.status IN ('open', 'parked')
                               AND d.idempotency_key = m.idempotency_key)
-           AND NOT EXISTS (SELECT FROM dead_letter d WHERE d.status IN ('open', 'parked')
+           AND NOT EXISTS (SELECT FROM dead_letter d
+                            WHERE (d.status IN ('open', 'parked') OR m.outcome_due)
                               AND d."offset" = m."offset" AND d."partition" = m."partition"
                               AND d.topic = m.topic AND d.record_timestamp = m.record_timestamp)
          LIMIT $2
@@ -32,17 +34,18 @@ PRUNE = """
     DELETE FROM sent_message m USING doomed
      WHERE m.idempotency_key = doomed.idempotency_key
        AND m.claimed_at < now() - $1::interval
-       AND m.status IN ('sent', 'failed', 'discarded', 'expired') AND NOT m.outcome_due
+       AND m.status IN ('sent', 'failed', 'discarded', 'expired')
 """
 
-# An outcome that is due is found through its letter (`telling`): that one stays until it is told.
 PRUNE_LETTERS = """
     WITH doomed AS (
         SELECT d.id FROM dead_letter d
          WHERE d.status IN ('settled', 'discarded', 'replayed')
            AND d.last_failed_at < now() - $1::interval
            AND NOT EXISTS (SELECT FROM sent_message m
-                            WHERE m.idempotency_key = d.idempotency_key AND m.outcome_due)
+                            WHERE m.idempotency_key = d.idempotency_key AND m.outcome_due
+                              AND m."offset" = d."offset" AND m."partition" = d."partition"
+                              AND m.topic = d.topic AND m.record_timestamp = d.record_timestamp)
          LIMIT $2
     )
     DELETE FROM dead_letter d USING doomed

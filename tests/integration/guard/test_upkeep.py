@@ -172,8 +172,8 @@ async def test_what_upstream_has_not_heard_of_is_kept(guard: Guard, sql: Sql) ->
     await sql(AGE)
     await sql("UPDATE dead_letter SET last_failed_at = now() - interval '31 days'")
     assert await guard.prune() == 0
-    (row,) = await guard.outcomes_due()
-    await guard.outcome_told(row)
+    (settled_late,) = await guard.outcomes_due()
+    await guard.outcome_told(settled_late.row)
     assert await guard.prune() == 2
 
 
