@@ -21,6 +21,13 @@ from consumer.model import (
     SkipRule,
 )
 
+_LONGEST: Final = 100  # characters of an event type, where a person reads it
+
+
+def _cut(event_type: str) -> str:
+    shown = event_type if len(event_type) <= _LONGEST else event_type[: _LONGEST - 1] + "…"
+    return repr(shown)  # an event type is whatever a producer wrote: control characters escaped
+
 
 @dataclass(frozen=True, slots=True)
 class TopicRule:
@@ -75,7 +82,7 @@ class Catalogue:
             return Skipped(SkipRule.IGNORED, event.type)
         return Bad(
             Reason.UNKNOWN_TYPE,
-            "no folder of the catalogue listens to this event type on this topic",
+            f"no folder of the catalogue listens to {_cut(event.type)} on topic {record.topic}",
             event.type,
             event.carried_key,
         )

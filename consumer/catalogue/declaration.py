@@ -18,6 +18,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
+from consumer.catalogue.keywords import did_you_mean
 from consumer.catalogue.paths import Path, Source, parse_path, parse_source
 from consumer.keys import AddressError, canonical_recipient
 from consumer.model import Address, OnUnknown, Priority
@@ -184,7 +185,7 @@ def said(error: dict[str, Any]) -> str:
     """Put pydantic's finding into the words of a person who edits the file."""
     match error["type"]:
         case "extra_forbidden":
-            return "unknown member"
+            return f"unknown member{did_you_mean(str(error['loc'][-1]), Declaration.model_fields)}"
         case "missing":
             return "is missing"
         case _:

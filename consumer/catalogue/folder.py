@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from consumer.catalogue.declaration import Declaration, said
 from consumer.catalogue.errors import Problem
+from consumer.catalogue.keywords import unknown_words
 from consumer.catalogue.places import line_of, lines_of
 from consumer.catalogue.schema import Schema, compile_schema
 
@@ -119,7 +120,10 @@ def _schemas(name: str, files: Mapping[str, bytes], findings: Findings) -> list[
         if match is None:
             continue
         try:
-            found.append((int(match[1]), compile_schema(int(match[1]), file, json.loads(content))))
+            document = json.loads(content)
+            for text in unknown_words(document):
+                findings.add(f"{name}/{file}", 0, text)
+            found.append((int(match[1]), compile_schema(int(match[1]), file, document)))
         except json.JSONDecodeError as error:
             findings.add(f"{name}/{file}", error.lineno, f"not JSON: {error.msg}")
         except ValueError as error:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from jsonschema_rs import Draft202012Validator, ValidationError, ValidationErrorKind
+from jsonschema_rs import Draft202012Validator, ValidationError
 
+from consumer.catalogue.keywords import demand
 from consumer.model import Json
 
 
@@ -30,11 +31,11 @@ class Schema:
     names: frozenset[str]
 
     def fault(self, data: Json) -> str | None:
-        """Return pointer and keyword of the first fault, never a value; None: the data is valid."""
+        """Return pointer and demand of the first fault, never a value; None: the data is valid."""
         if self.validator.is_valid(data):
             return None
         error = next(iter(self.validator.iter_errors(data)))
-        return f"{self._pointer(error.instance_path)}: {_keyword(error)}"
+        return f"{self._pointer(error.instance_path)}: {demand(error)}"
 
     def knows(self, steps: tuple[str | int, ...]) -> Known:
         return _knows(self.document, self.document, steps, 0)
@@ -60,16 +61,6 @@ def compile_schema(version: int, file: str, document: Json) -> Schema:
         where = "/" + "/".join(map(str, error.instance_path))
         raise ValueError(f"at {where}: {error.message}") from None
     return Schema(version, file, document, validator, frozenset(_names(document)))
-
-
-def _keyword(error: ValidationError) -> str:
-    match error.kind:
-        case ValidationErrorKind.Required(property=name):
-            return f"required ({name} is absent)"
-        case ValidationErrorKind.Format(format=name):
-            return f"format ({name})"
-        case kind:
-            return str(kind.name)
 
 
 def _names(node: Json) -> Iterator[str]:

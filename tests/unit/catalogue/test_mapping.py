@@ -63,6 +63,13 @@ def test_an_unknown_type_is_a_dead_letter(tmp_path: Path) -> None:
     bad = bad_of(open_shop(tmp_path), replace(note(), type="other", carried_key="a" * 48))
     assert bad.reason is Reason.UNKNOWN_TYPE
     assert (bad.event_type, bad.idempotency_key) == ("other", "a" * 48)
+    assert bad.detail == "no folder of the catalogue listens to 'other' on topic orders"
+
+
+def test_an_unknown_type_is_named_at_a_sane_length_and_harmlessly(tmp_path: Path) -> None:
+    bad = bad_of(open_shop(tmp_path), replace(note(), type="\x00\x1b\ud800" + "x" * 1000))
+    assert r"'\x00\x1b\ud800xx" in bad.detail
+    assert len(bad.detail) < 200
 
 
 def test_the_same_type_on_another_topic_is_unknown(tmp_path: Path) -> None:
@@ -148,11 +155,11 @@ def test_an_invalid_event_names_pointer_and_keyword_but_no_value(tmp_path: Path)
     )
     catalogue = open_shop(tmp_path, {"note/v1.schema.json": text})
     details = {
-        "/name: maxLength (v1.schema.json)": note(name=SECRET),
+        "/name: maxLength (5) (v1.schema.json)": note(name=SECRET),
         "/nick: format (email) (v1.schema.json)": note(nick="s3cret"),
         "/: required (name is absent) (v1.schema.json)": note(name=LEFT_OUT),
         # A member name that the sender chose may itself be an address.
-        "/extra/*: type (v1.schema.json)": note(extra={SECRET: SECRET}),
+        "/extra/*: type (integer) (v1.schema.json)": note(extra={SECRET: SECRET}),
     }
     for detail, event in details.items():
         bad = bad_of(catalogue, event)

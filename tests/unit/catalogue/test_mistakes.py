@@ -25,7 +25,10 @@ def schema(**properties: Any) -> str:
 
 MAIL_TOML = {
     "not TOML": (MAIL + "x = = 1\n", "note/mail.toml:9: not TOML"),
-    "unknown member": (MAIL.replace("sender", "sendr"), "note/mail.toml:5: sendr: unknown member"),
+    "unknown member": (
+        MAIL.replace("sender", "sendr"),
+        "note/mail.toml:5: sendr: unknown member; did you mean sender?",
+    ),
     "missing member": (
         MAIL.replace('max_age = "7d"\n', ""),
         "note/mail.toml: max_age: is missing",
@@ -124,6 +127,14 @@ SCHEMAS = {
         "note/v1.schema.json: at /properties/name/type",
     ),
     "unknown format": (schema(name={"format": "emial"}), "at /properties/name/format"),
+    "misspelt keyword": (
+        schema(name={"minLenght": 1}),
+        "/name/minLenght: JSON Schema 2020-12 has no such keyword; did you mean minLength?",
+    ),
+    "misspelt further down": (
+        schema(extra={"type": "object", "allOf": [{"items": {"requird": []}}]}),
+        "at /properties/extra/allOf/0/items/requird: ",
+    ),
     "bad pattern": (schema(name={"pattern": "("}), "at /properties/name/pattern"),
     "reference elsewhere": (schema(name={"$ref": "https://x.example/y"}), "Retrieval is disabled"),
 }
@@ -132,6 +143,13 @@ SCHEMAS = {
 @pytest.mark.parametrize(("text", "expected"), SCHEMAS.values(), ids=SCHEMAS.keys())
 def test_schemas(tmp_path: Path, text: str, expected: str) -> None:
     assert [line for line in mistakes(tmp_path, {"note/v1.schema.json": text}) if expected in line]
+
+
+def test_what_only_looks_like_a_keyword_is_none(tmp_path: Path) -> None:
+    """Names of members, values that are listed, and notes of one's own."""
+    loose = {"type": "object", "properties": {"minLenght": {}}, "x-owner": "shop"}
+    text = schema(extra={**loose, "enum": [{"requird": 1}], "examples": [{"tipe": 1}]})
+    open_shop(tmp_path, {"note/v1.schema.json": text})
 
 
 HTML = "note/body.html.j2"
@@ -172,7 +190,7 @@ def test_templates(tmp_path: Path, text: str, expected: str) -> None:
 ONE = "note/examples/one.json"
 EXAMPLES = {
     "not JSON": ("{", f"{ONE}: malformed: "),
-    "invalid": (json.dumps({**EXAMPLE, "name": 5}), f"{ONE}: invalid: /name: type"),
+    "invalid": (json.dumps({**EXAMPLE, "name": 5}), f"{ONE}: invalid: /name: type (string)"),
     "recipient": (json.dumps({**EXAMPLE, "to": "ada"}), f"{ONE}: invalid: /to: "),
     "another type": (json.dumps({**EXAMPLE, "type": "x"}), f"{ONE}: unknown_type: "),
     "does not render": (
