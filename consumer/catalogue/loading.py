@@ -42,8 +42,12 @@ def load(
     """
     house = House(senders, tuple(providers), retention, fingerprint_key)
     findings = Findings()
-    folders = _folders(path, findings)
-    templates = templates_of(_sources(path, folders, findings))
+    try:
+        folders = _folders(path, findings)
+        templates = templates_of(_sources(path, folders, findings))
+    except OSError as error:
+        findings.add(str(error.filename or path), 0, f"cannot be read: {error.strerror}")
+        raise CatalogueErrors(findings.problems) from None
     rules: dict[tuple[str, str], Rules] = {}
     for folder in folders:
         check_configured(folder, house, findings)

@@ -77,10 +77,11 @@ def _by_itself(path: Path) -> Catalogue:
 
 def _declarations(path: Path) -> list[dict[str, object]]:
     """Read what can be read of every mail.toml; its mistakes are told by `load`."""
-    declared = []
-    for file in path.glob("*/mail.toml"):
-        with suppress(OSError, ValueError):
-            declared.append(tomllib.loads(file.read_text("utf-8")))
+    declared: list[dict[str, object]] = []
+    with suppress(OSError):
+        for file in path.glob("*/mail.toml"):
+            with suppress(OSError, ValueError):
+                declared.append(tomllib.loads(file.read_text("utf-8")))
     return declared
 
 

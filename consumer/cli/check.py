@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -55,8 +56,10 @@ def _tell_problems(errors: CatalogueErrors, folder: Path, *, as_json: bool) -> N
 
 def _reachable(folder: Path, file: str) -> str:
     """Name the file as it can be opened from here; not all problems lie in a file."""
-    lies_in_it = "/" in file and (folder / file.partition("/")[0]).is_dir()
-    return str(folder / file) if lies_in_it or (folder / file).exists() else file
+    first = file.partition("/")[0] or file
+    with suppress(OSError):
+        return str(folder / file) if first and (folder / first).exists() else file
+    return file
 
 
 _UNCHECKED = ("senders", "providers", "retention")  # what only a configuration says

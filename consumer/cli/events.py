@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -53,7 +54,7 @@ def _header(text: str) -> Header:
     name, equals, value = text.partition("=")
     if not name or not equals:
         raise Stop(f"--header {text}: write NAME=VALUE", code=2)
-    return name, value.encode()
+    return name, value.encode("utf-8", "surrogateescape")  # the bytes, as they were typed
 
 
 def _whole(file: Path) -> Piece:
@@ -72,12 +73,13 @@ def _known(topic: str | None) -> str:
 def _pieces(
     catalogue: Catalogue, named: str, topic: str | None
 ) -> Iterator[tuple[Piece, str | None]]:
+    is_file = os.path.isfile(named)  # noqa: PTH113 - Path's own raises where a name is too long
     examples = [e for e in catalogue.examples if named in (e.mail_type, f"{e.mail_type}/{e.name}")]
-    if Path(named).is_file() or not examples:
+    if is_file or not examples:
         file = Path(named)
         for piece in read_pieces(file):
             yield piece, topic or _folder_topic(catalogue, file)
-    for example in examples if not Path(named).is_file() else ():
+    for example in examples if not is_file else ():
         yield (
             Piece(Path(example.mail_type) / example.name, 1, example.value),
             topic or example.topic,

@@ -11,7 +11,7 @@ import errno
 import os
 import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -49,7 +49,24 @@ def drop_rest() -> None:
 
 def document(facts: object) -> None:
     """Print the one JSON document of a command."""
-    sys.stdout.write(orjson.dumps(facts, option=_OPTIONS).decode())
+    try:
+        text = orjson.dumps(facts, option=_OPTIONS)
+    except orjson.JSONEncodeError:
+        text = orjson.dumps(_utf8(facts), option=_OPTIONS)
+    sys.stdout.write(text.decode())
+
+
+def _utf8(facts: object) -> object:
+    """Write what is no UTF-8, such as a file's name, with escapes, so that JSON can hold it."""
+    match facts:
+        case str():
+            return facts.encode("utf-8", "backslashreplace").decode()
+        case Mapping():
+            return {_utf8(name): _utf8(value) for name, value in facts.items()}
+        case list() | tuple():
+            return [_utf8(one) for one in facts]
+        case _:
+            return facts
 
 
 def say(text: str = "", style: str = "") -> None:

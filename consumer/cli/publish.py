@@ -87,7 +87,10 @@ async def _send_one(producer: Producer, event: Reading, key: str | None) -> None
     chosen = key if key is not None else own
     headers = [(name, value or b"") for name, value in event.record.headers]
     await producer.send(
-        event.record.topic, chosen.encode() if chosen else None, event.record.value, headers
+        event.record.topic,
+        chosen.encode("utf-8", "surrogateescape") if chosen else None,
+        event.record.value,
+        headers,
     )
 
 

@@ -128,6 +128,23 @@ def test_render_writes_a_mail_and_a_page(folder: Path, sendonce: Sendonce) -> No
     assert "Thank you for order A-1." in sendonce("render", "order.receipt").stdout
 
 
+@pytest.mark.parametrize("command", ["key", "render", "check --catalogue"])
+def test_a_name_that_no_file_can_have_is_told(
+    folder: Path, sendonce: Sendonce, command: str
+) -> None:
+    result = sendonce(*command.split(), "x" * 300)
+    assert result.exit_code in (1, 2)
+    assert "File name too long" in result.output
+    assert isinstance(result.exception, SystemExit)
+
+
+def test_what_was_typed_may_be_no_text(folder: Path, sendonce: Sendonce) -> None:
+    (folder / "odd\udcff.json").write_text(EVENT)
+    result = sendonce("key", "odd\udcff.json", "--header", "trace=\udcff", "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)[0]["place"] == "odd\\udcff.json:1"
+
+
 @pytest.mark.parametrize("out", ["file", "file/below"])
 def test_render_says_that_its_folder_is_none(folder: Path, sendonce: Sendonce, out: str) -> None:
     (folder / "file").write_text("")
