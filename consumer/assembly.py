@@ -111,7 +111,7 @@ class Assembly:
         intake = parts.intake(self.settings.kafka, catalogue, delivery.handle_with(line))
         await self._wait_for_kafka(intake.open)
         self._watch(intake, guard, routes)
-        resolver = Resolver(guard, line, delivery.finish)
+        resolver = Resolver(guard, line, delivery.finish, self.metrics)
         return Running(guard, routes, intake, resolver, Upkeep(guard, routes, self.metrics))
 
     async def _listen(self) -> None:

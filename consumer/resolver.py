@@ -13,15 +13,16 @@ import time
 from typing import TYPE_CHECKING
 
 from consumer import endings
+from consumer.endings import Ended
 from consumer.intake.hold import Hold
 from consumer.model import Mail
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from consumer.endings import Ended
     from consumer.guard import Due, Guard
     from consumer.line import Line
+    from consumer.telemetry import Metrics
 
 PAUSE = 2.0  # seconds between two looks; a round is minutes away
 TELL = 60.0  # seconds between two looks for what a worker that died had not told
@@ -32,9 +33,14 @@ class Resolver:
     """Flies what is due. `publish` returns when upstream has heard of an ending."""
 
     def __init__(
-        self, guard: Guard, line: Line, publish: Callable[[Ended], Awaitable[None]]
+        self,
+        guard: Guard,
+        line: Line,
+        publish: Callable[[Ended], Awaitable[None]],
+        metrics: Metrics,
     ) -> None:
         self._guard = guard
+        self._metrics = metrics
         self._line = line
         self._publish = publish
         self._holds: set[Hold] = set()
@@ -63,7 +69,9 @@ class Resolver:
         hold.bind(flight)
         self._holds.add(hold)
         try:
-            await flight
+            ending = await flight
+            if isinstance(ending, Ended):
+                self._metrics.record_ended(due.record, ending)
         except asyncio.CancelledError:
             if not hold.recalled:
                 raise
