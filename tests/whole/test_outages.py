@@ -21,6 +21,7 @@ from tests.whole.worker import Pulse, watched
 
 RATE = 100.0  # events a second
 LONG = 60.0  # seconds without Kafka
+KAFKA = ("kafka unreachable", "kafka is back")
 SHORT = 8.0  # seconds without Postgres: longer than a statement may take
 
 pytestmark = pytest.mark.timeout(300)
@@ -62,6 +63,12 @@ def _stayed_alive(pulse: Pulse) -> None:
     assert pulse.statuses["/healthz"] == {200}
 
 
+def _told_of_kafka(worker: Worker) -> None:
+    """One line when it goes, one when it is back; the first outage may be too short for any."""
+    told = [line["event"] for line in worker.lines() if line.get("event") in KAFKA]
+    assert told in ([*KAFKA], [*KAFKA, *KAFKA])
+
+
 async def test_kafka_is_killed_and_comes_back(
     mortal_kafka: Kafka, database: str, tmp_path: Path, double: Double
 ) -> None:
@@ -76,7 +83,10 @@ async def test_kafka_is_killed_and_comes_back(
                 await asyncio.sleep(outage)
                 await asyncio.to_thread(mortal_kafka.start)
                 await _sends(worker, double)
+            await worker.ready(60)
         _stayed_alive(pulse)
+        assert 503 in pulse.statuses["/readyz"]
+        _told_of_kafka(worker)
         await _all_is_well(stack, worker, double, len(upstream.orders))
 
 

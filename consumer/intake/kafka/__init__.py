@@ -7,6 +7,8 @@ What aiokafka 0.14 does that is not obvious, and what stands against it here:
     resets silently   `auto_offset_reset="none"`: positions.py decides, or the process stops
     commits for ever  every commit has a deadline
     joins once for each assignor: exactly one, round robin (sticky keeps state in its class)
+    stop() waits for a join under way, however long the dead hold it up: a goodbye beside it
+    brokers that are away raise nothing and are told to nobody: `Ear`
     stop() raises     a CancelledError that nobody asked for, brokers down: own task, own deadline
     getmany cancelled never recovers: nobody cancels it, nobody puts a timeout around it
 """
