@@ -41,6 +41,7 @@ from consumer.model import (
     Reason,
     Rejected,
     Skipped,
+    SkipRule,
     Status,
 )
 
@@ -237,7 +238,8 @@ class Line:
 
 
 def _skip(record: Record, skip: Skipped, mail: Mail | None = None) -> Ended:
-    log.info(
+    tell = log.debug if skip.rule is SkipRule.IGNORED else log.info  # a busy topic is no news
+    tell(
         "skipped",
         rule=skip.rule,
         mail_type=skip.event_type,
