@@ -3,8 +3,7 @@
     record -> decode -> map -> look -> permit -> claim -> send -> record outcome -> (commit offset)
 
 Its order is the correctness argument: nothing is sent that is not claimed, nothing is claimed that
-may not go at once, nothing is decided against a record before the guard was asked about its key,
-and a record is finished only when its end stands in the database.
+may not go at once, and a record is finished only when its end stands in the database.
 """
 
 from __future__ import annotations
