@@ -131,4 +131,4 @@ def _expected_skips(placed: Sequence[Placed]) -> dict[str, float]:
 
 def _skips(metrics: str, topic: str) -> dict[str, float]:
     found = re.findall(rf'sendonce_skipped_total{{rule="(\w+)",topic="{topic}"}} (\S+)', metrics)
-    return {rule: float(count) for rule, count in found}
+    return {rule: float(count) for rule, count in found if float(count)}
