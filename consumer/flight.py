@@ -131,12 +131,15 @@ class _Flight:
     message: Message
     lease: Lease
     unanswered: bool = True  # an attempt is counted on the row and has no answer yet
+    number: int = 0  # of the last attempt, in its round
+    took: float = 0.0  # seconds, the last attempt
 
     async def attempts(self, departure: Departure) -> Landing:
         while True:
             answer = await self._attempt(departure)
             transition = self._decide(answer, departure)
             result = await self._record(transition)
+            self._tell(departure.route.provider.name, answer)
             if isinstance(result, Fenced):
                 return Overtaken()
             if not isinstance(transition, MarkWaiting):
@@ -153,7 +156,7 @@ class _Flight:
         await self._record(MarkWaiting("called back", give_back=self.unanswered, release=True))
 
     async def _attempt(self, departure: Departure) -> Answer:
-        """One request: wait for a slot on the wire, send, tell the breaker, write the log line."""
+        """One request: wait for a slot on the wire, send, tell the breaker."""
         try:
             with self.case.hold.kept():
                 async with departure.permit.wire:
@@ -164,25 +167,26 @@ class _Flight:
             departure.permit.give_back()  # called back while it waited for the wire
             raise
         self.unanswered = False
+        self.took, self.number = time.perf_counter() - began, self.lease.attempts
         departure.permit.done(answer)
-        self._tell(departure.route.provider.name, answer, time.perf_counter() - began)
         return answer
 
     def _tell_start(self) -> None:
         age = time.time() - self.case.record.timestamp / 1000
         self.pilot.metrics.append_to_attempt(self.case.mail.type.name, age)
 
-    def _tell(self, provider: str, answer: Answer, seconds: float) -> None:
-        self.pilot.metrics.attempt(provider, answer, seconds)
+    def _tell(self, provider: str, answer: Answer) -> None:
+        """Count and log, after the outcome stands: nothing that may fail comes before it."""
+        self.pilot.metrics.attempt(provider, answer, self.took)
         log.info(
             "attempt",
             key=self.lease.key,
             mail_type=self.case.mail.type.name,
             provider=provider,
-            attempt=self.lease.attempts,
+            attempt=self.number,
             answer=type(answer).__name__,
             error=getattr(answer, "error", None),
-            ms=round(seconds * 1000, 1),
+            ms=round(self.took * 1000, 1),
         )
 
     def _decide(self, answer: Answer, departure: Departure) -> Transition:
