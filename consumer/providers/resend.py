@@ -153,4 +153,4 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> Answer:
 
 def _validation(error: str, status: int) -> Answer:
     """One name, two meanings: with 403 the sender's domain is not verified (or in test mode)."""
-    return Blocked(error, Scope.SENDER) if status == 403 else Rejected(error)  # noqa: PLR2004
+    return Blocked(error, Scope.SENDER) if status == 403 else Rejected(error)  # noqa: PLR2004 - HTTP

@@ -73,7 +73,7 @@ def client_options(cluster: Cluster) -> dict[str, Any]:
 def show_password(client: Any, cluster: Cluster) -> None:
     """Let the next connect of an aiokafka client use the password as it is now."""
     # It is read at each connect, and nothing public sets it after the client was made.
-    client._sasl_plain_password = cluster.password()  # noqa: SLF001
+    client._sasl_plain_password = cluster.password()  # noqa: SLF001 - read again at each connect
 
 
 def _tls(cluster: Cluster) -> Any:
