@@ -44,7 +44,9 @@ class Kafka(Section):
     # follow from it, so that they are always in order.
     drain_timeout: Duration = 20.0
     commit_interval: Duration = 1.0
-    max_in_flight: Annotated[Whole, Field(ge=1)] = 512  # records in hand, per worker
+    # Records in hand, per worker: about as many as a provider gives permits (its concurrency + 64).
+    # More of them only wait for one another (SENDONCE_KAFKA__MAX_IN_FLIGHT=512 make bench tells).
+    max_in_flight: Annotated[Whole, Field(ge=1)] = 128
 
     @property
     def heartbeat_interval(self) -> float:

@@ -102,6 +102,7 @@ def _configuration(bench: Bench, topic: str, dsn: str, catalogue: Path) -> str:
                 "bootstrap_servers": bench.kafka.bootstrap,
                 "group_id": topic,
                 "start_from": "earliest",
+                "max_in_flight": bench.concurrency + 64,  # as many as there are permits
             },
             "postgres": {"dsn": dsn},
             "catalogue": {"path": str(catalogue)},

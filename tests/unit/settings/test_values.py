@@ -17,7 +17,7 @@ SECRETS = ("s3cret", "t0ken", "k3y")
 
 def test_the_smallest_configuration_and_its_defaults(settings: Loader) -> None:
     read = settings()
-    assert (read.kafka.group_id, read.kafka.max_in_flight) == ("sendonce", 512)
+    assert (read.kafka.group_id, read.kafka.max_in_flight) == ("sendonce", 128)
     assert (read.guard.lease, read.guard.retention) == (30.0, 30 * 86400.0)
     assert (read.retry.max_attempts, read.retry.base, read.retry.cap) == (4, 0.5, 30.0)
     assert (read.postgres.start_timeout, read.postgres.pgbouncer) == (60.0, False)
