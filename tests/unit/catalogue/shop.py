@@ -9,7 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from consumer.catalogue import Catalogue, TopicRule, load
+import pytest
+
+from consumer.catalogue import Catalogue, CatalogueErrors, TopicRule, load
 from consumer.events import decode
 from consumer.model import Address, Bad, Event, Json, Mail, Message, Record
 
@@ -65,6 +67,10 @@ def write(root: Path, changes: Mapping[str, str | None] | None = None) -> Path:
     return root
 
 
+def with_mail(text: str) -> dict[str, str | None]:
+    return {"note/mail.toml": text}
+
+
 _OPENED: dict[object, Catalogue] = {}
 
 
@@ -89,6 +95,12 @@ def open_shop(
             topics=topics,
         )
     return _OPENED[asked]
+
+
+def mistakes(root: Path, changes: dict[str, str | None], **options: Any) -> list[str]:
+    with pytest.raises(CatalogueErrors) as caught:
+        open_shop(root, changes, **options)
+    return [str(problem) for problem in caught.value.problems]
 
 
 @cache
