@@ -10,9 +10,9 @@ Nothing fallible stands between a provider's answer and the write of its outcome
 from __future__ import annotations
 
 import asyncio
-import random
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 import structlog
@@ -29,11 +29,9 @@ from consumer.model import (
     Reason,
     Recorded,
     Rejected,
-    SlowDown,
     Transient,
     Transition,
 )
-from consumer.providers.backoff import delay
 from consumer.rounds import Standing, after
 
 if TYPE_CHECKING:
@@ -41,27 +39,12 @@ if TYPE_CHECKING:
     from consumer.intake.hold import Hold
     from consumer.model import Mail, Record
     from consumer.providers.permits import Permit
+    from consumer.retry import Retry
     from consumer.routes import Route, Routes
     from consumer.rules import Rules
     from consumer.telemetry import Metrics
 
 log = structlog.get_logger(__name__)
-
-_JITTER = random.Random()  # noqa: S311 - spreads retries; no secret hangs on it
-
-
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """Attempts of one round and the waits between them, in seconds."""
-
-    max_attempts: int = 4
-    base: float = 0.5
-    cap: float = 30.0
-
-    def pause(self, answer: Answer, attempts: int) -> float:
-        """Seconds before the next attempt: full jitter, or what the provider asked for."""
-        asked = answer.retry_after if isinstance(answer, Transient | SlowDown) else None
-        return delay(attempts, self.base, self.cap, asked, _JITTER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,15 +173,18 @@ class _Flight:
         )
 
     def _decide(self, answer: Answer, departure: Departure) -> Transition:
-        standing = Standing(
-            provider=departure.route.provider.name,
+        provider = departure.route.provider.name
+        standing = partial(self._standing, departure)
+        return after(answer, provider, standing, self.pilot.retry.max_attempts)
+
+    def _standing(self, departure: Departure) -> Standing:
+        return Standing(
             attempts=self.lease.attempts,
             round=self.lease.round,
             expires_in=self.pilot.rules.expires_in(self.case.mail),
             breaker_open=not departure.route.permits.open_for(self.case.mail.type.sender),
             probe=departure.permit.probe,
         )
-        return after(answer, standing, self.pilot.retry.max_attempts)
 
     async def _record(self, transition: Transition) -> Recorded | Fenced:
         with self.case.hold.fixed():

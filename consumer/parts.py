@@ -10,7 +10,6 @@ import structlog
 from consumer import catalogue, providers
 from consumer.catalogue import Catalogue, TopicRule
 from consumer.events import decode
-from consumer.flight import Retry
 from consumer.guard import Guard
 from consumer.intake.cluster import Cluster, Timing
 from consumer.intake.kafka import Consumer
@@ -18,6 +17,7 @@ from consumer.intake.loop import Handle, Intake
 from consumer.intake.positions import Edge, StartFrom
 from consumer.providers.breaker import State
 from consumer.providers.permits import Permits
+from consumer.retry import Retry
 from consumer.routes import Route, Routes
 from consumer.rules import Rules
 

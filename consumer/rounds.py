@@ -14,6 +14,7 @@ rounds it is parked, its lease ended. Only what certainly was not sent comes bac
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -45,7 +46,6 @@ NEXT_ROUNDS = (5 * 60.0, 30 * 60.0, 120 * 60.0)
 class Standing:
     """Where a mail stands when an answer comes in."""
 
-    provider: str
     attempts: int  # started in this round, the answered one included
     round: int  # 0 for the first
     expires_in: float  # seconds until the event is too old to send
@@ -53,13 +53,18 @@ class Standing:
     probe: bool  # the attempt was a half-open breaker's probe
 
 
-def after(answer: Answer, standing: Standing, max_attempts: int) -> Transition:
-    """Say what is written on the row after this answer."""
+def after(
+    answer: Answer, provider: str, standing: Callable[[], Standing], max_attempts: int
+) -> Transition:
+    """Say what is written on the row after this answer of `provider`.
+
+    `standing` is asked for only where it matters, which for nearly every mail it does not.
+    """
     match answer:
         case Accepted(provider_message_id):
-            return MarkSent(standing.provider, provider_message_id)
+            return MarkSent(provider, provider_message_id)
         case Transient(error):
-            return _after_transient(error, standing, max_attempts)
+            return _after_transient(error, standing(), max_attempts)
         case SlowDown(error) | Blocked(error):
             return MarkWaiting(error, give_back=True)
         case TooLate(called_back):
@@ -69,7 +74,7 @@ def after(answer: Answer, standing: Standing, max_attempts: int) -> Transition:
         case Rejected(error):
             return MarkFailed(error, Reason.REJECTED)
         case Unclear(error):
-            return MarkUnknown(error, standing.provider)
+            return MarkUnknown(error, provider)
         case _:
             assert_never(answer)
 

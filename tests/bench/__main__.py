@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
+import itertools
 import os
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -30,6 +32,7 @@ from tests.parts.kafka import start_kafka
 from tests.parts.postgres import start_postgres
 
 STEADY_LATENCY = 0.02  # seconds
+CONCURRENCIES = [50, 128]  # as shipped, and what a quick provider's owner might set
 WIDTH = 120  # characters, in a pipe
 
 
@@ -38,7 +41,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--mails", type=int, default=3000, help="of one repetition")
     parser.add_argument("--repetitions", type=int, default=5)
-    parser.add_argument("--concurrency", type=int, default=128)
+    parser.add_argument("--concurrency", type=int, nargs="+", default=CONCURRENCIES, metavar="N")
     parser.add_argument("--latencies", type=int, nargs="+", default=[0, 20, 50], metavar="MS")
     parser.add_argument("--rate", type=int, default=500, help="mails a second, steadily, at most")
     parser.add_argument("--seconds", type=int, default=20, help="of the steady rate")
@@ -58,13 +61,13 @@ async def measure(bench: Bench, given: argparse.Namespace, console: Console) -> 
     load = round(os.getloadavg()[0], 2)
     settings: list[Setting] = []
     runs: list[Guarded] = []
-    for latency in given.latencies:
-        setting = Setting(latency, bench.concurrency)
+    for concurrency, latency in itertools.product(given.concurrency, given.latencies):
+        setting = Setting(latency, concurrency)
         settings.append(setting)
         for repetition in range(given.repetitions):
-            console.print(f"{latency} ms, repetition {repetition + 1} of {given.repetitions}")
-            runs.append(await repeat(bench, setting, given.mails))
-    rate = bearable(given.rate, settings[-1].rate("guarded").median)
+            console.print(f"{setting}, repetition {repetition + 1} of {given.repetitions}")
+            runs.append(await repeat(replace(bench, concurrency=concurrency), setting, given.mails))
+    rate = bearable(given.rate, min(setting.rate("guarded").median for setting in settings))
     told = await steady(bench, rate, given.seconds, STEADY_LATENCY)
     return Report(
         settings,
@@ -147,7 +150,7 @@ def main() -> None:
     given, console = arguments(), Console(highlight=False)
     if not console.is_terminal:
         console.width = WIDTH
-    with TemporaryFile() as log, started(given.concurrency) as bench:
+    with TemporaryFile() as log, started(given.concurrency[0]) as bench:
         configure_logging(stream=log)  # every attempt writes its line, as in earnest
         if given.profile:
             asyncio.run(profile(bench, given.mails, console))

@@ -23,11 +23,14 @@ _PACKAGES = ("aiohttp", "aiokafka", "asyncpg", "jinja2", "jsonschema-rs", "orjso
 
 @dataclass
 class Setting:
-    """All repetitions at one provider latency: cost of each loop, by its name."""
+    """All repetitions at one provider latency and concurrency: cost of each loop, by its name."""
 
     latency_ms: int
     concurrency: int
     costs: dict[str, list[Cost]] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.latency_ms} ms, {self.concurrency} at a time"
 
     def add(self, loop: str, cost: Cost) -> None:
         self.costs.setdefault(loop, []).append(cost)
@@ -117,7 +120,7 @@ def _throughput(settings: list[Setting]) -> Table:
     table = _table("Mails a second: median, with least and greatest")
     for setting in settings:
         table.add_row(
-            f"{setting.latency_ms} ms",
+            str(setting),
             *(str(setting.rate(loop)) for loop in _LOOPS),
             *(str(setting.ratio("guarded", base)) for base in ("unguarded", "bare")),
         )
@@ -128,7 +131,7 @@ def _cpu(settings: list[Setting]) -> Table:
     table = _table("Of this process alone: microseconds of CPU for each mail")
     for setting in settings:
         table.add_row(
-            f"{setting.latency_ms} ms",
+            str(setting),
             *(str(setting.cpu_us(loop)) for loop in _LOOPS),
             *(str(setting.cpu_ratio("guarded", base)) for base in ("unguarded", "bare")),
         )
@@ -137,7 +140,7 @@ def _cpu(settings: list[Setting]) -> Table:
 
 def _table(title: str) -> Table:
     table = Table(title=title, box=box.SIMPLE)
-    for heading in ("latency", *_LOOPS.values(), "to (a)", "to (b)"):
+    for heading in ("provider", *_LOOPS.values(), "to (a)", "to (b)"):
         table.add_column(heading, justify="right", no_wrap=True)
     return table
 

@@ -44,7 +44,7 @@ _STAGES: Final = (
     ("Kafka, offsets, holds", "consumer/intake/", ""),
     *(
         ("line, flight", f"consumer/{name}", "")
-        for name in ("line", "flight", "endings", "ro", "rules")
+        for name in ("line", "flight", "endings", "re", "ro", "rules")
     ),
     ("event loop", "/asyncio/", ""),
 )

@@ -27,6 +27,7 @@ STRAIGHT = (
     "flight",
     "flights",
     "rounds",
+    "retry",
     "rules",
     "routes",
     "endings",

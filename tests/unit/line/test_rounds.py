@@ -27,11 +27,16 @@ from consumer.model import (
     Transition,
     Unclear,
 )
-from consumer.rounds import NEXT_ROUNDS, Standing, after
+from consumer.rounds import NEXT_ROUNDS, Standing
+from consumer.rounds import after as after_answer
 
 MAX = 4
-FIRST = Standing("postmark", 1, 0, 86_400.0, breaker_open=False, probe=False)
+FIRST = Standing(1, 0, 86_400.0, breaker_open=False, probe=False)
 LAST = replace(FIRST, attempts=MAX)
+
+
+def after(answer: Answer, standing: Standing) -> Transition:
+    return after_answer(answer, "postmark", lambda: standing, MAX)
 
 
 @pytest.mark.parametrize(
@@ -57,12 +62,12 @@ LAST = replace(FIRST, attempts=MAX)
 def test_each_class_of_answer_has_one_consequence(
     answer: Answer, standing: Standing, expected: Transition
 ) -> None:
-    assert after(answer, standing, MAX) == expected
+    assert after(answer, standing) == expected
 
 
 @pytest.mark.parametrize("called_back", [True, False])
 def test_what_never_left_does_not_count(*, called_back: bool) -> None:
-    transition = after(TooLate(called_back), LAST, MAX)
+    transition = after(TooLate(called_back), LAST)
     assert isinstance(transition, MarkWaiting)
     assert transition.give_back
     assert transition.release is called_back
@@ -70,7 +75,6 @@ def test_what_never_left_does_not_count(*, called_back: bool) -> None:
 
 standings = st.builds(
     Standing,
-    provider=st.just("p"),
     attempts=st.integers(1, MAX),
     round=st.integers(0, 5),
     expires_in=st.floats(-1e6, 1e6),
@@ -85,13 +89,13 @@ certain = st.one_of(
 
 @given(uncertain, standings)
 def test_nobody_knows_is_never_tried_again(answer: Answer, standing: Standing) -> None:
-    assert isinstance(after(answer, standing, MAX), MarkUnknown)
+    assert isinstance(after(answer, standing), MarkUnknown)
 
 
 @given(certain, standings)
 def test_an_outage_never_exhausts_a_mail(answer: Answer, standing: Standing) -> None:
     """An open breaker, or its probe, gives the attempt back whatever the cap says."""
-    transition = after(answer, replace(standing, breaker_open=True), MAX)
+    transition = after(answer, replace(standing, breaker_open=True))
     assert transition == MarkWaiting("x", give_back=True)
 
 
@@ -99,7 +103,7 @@ def test_an_outage_never_exhausts_a_mail(answer: Answer, standing: Standing) -> 
 def test_rounds_end(standing: Standing) -> None:
     """The last round, or an event too old for the next one, ends in a dead letter."""
     ended = replace(standing, attempts=MAX, breaker_open=False, probe=False)
-    transition = after(Transient("x"), ended, MAX)
+    transition = after(Transient("x"), ended)
     if ended.round >= len(NEXT_ROUNDS) or ended.expires_in <= NEXT_ROUNDS[ended.round]:
         assert transition == MarkFailed("x", Reason.EXHAUSTED)
     else:
