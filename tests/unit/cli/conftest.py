@@ -59,7 +59,11 @@ def logging_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder with `schemas/`, and no configuration in it or around."""
     monkeypatch.chdir(tmp_path)
-    kind = tmp_path / "schemas" / "order.receipt"
+    return write_catalogue(tmp_path)
+
+
+def write_catalogue(root: Path) -> Path:
+    kind = root / "schemas" / "order.receipt"
     (kind / "examples").mkdir(parents=True)
     (kind / "mail.toml").write_text(MAIL)
     (kind / "v1.schema.json").write_text(SCHEMA)
@@ -67,7 +71,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (kind / "body.txt.j2").write_text("Thank you for order {{ number }}.")
     (kind / "body.html.j2").write_text("<p>Thank you for order {{ number }}.</p>")
     (kind / "examples" / "paid.json").write_text(EVENT)
-    return tmp_path
+    return root
 
 
 @pytest.fixture

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import pytest
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
@@ -42,27 +38,6 @@ def test_a_record_continues_the_producers_trace() -> None:
 def test_where_an_sdk_is_set_up_spans_are_made() -> None:
     trace.set_tracer_provider(TracerProvider())  # at most the first of a process counts
     assert isinstance(tracing(), Spans)
-
-
-TRACED = """
-import os, sys
-from consumer.model import Record
-from consumer.telemetry.tracing import tracing
-with tracing().span(Record("orders", 0, 0, 0, None, None)) as span:
-    print(span.is_recording(), span.resource.attributes["service.name"])
-sys.stdout.flush()
-os._exit(0)  # without waiting for a collector
-"""
-
-
-def test_an_endpoint_in_the_environment_is_enough() -> None:
-    """A process of its own: OpenTelemetry keeps one provider a process. Nothing listens there."""
-    found = subprocess.run(
-        [sys.executable, "-c", TRACED],
-        env={**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"},
-        capture_output=True, text=True, check=True, timeout=60,
-    )  # fmt: skip
-    assert found.stdout.split() == ["True", "sendonce"]
 
 
 def test_where_none_is_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.unit.cli.conftest import write_catalogue
+
 ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_catalogue(tmp_path)
 
 
 def ran(
