@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from consumer.model import Address, Message, Rejected
 
-_BREAKS: Final = re.compile(r"[\r\n\x00]")
 _HEADER_NAME: Final = re.compile(r"[!-9;-~]{1,126}")  # RFC 5322 ftext; SES allows 126 characters
 _MAILBOX: Final = re.compile(r"[^\s\"(),:;<>@\[\\\]]+@[^\s\"(),:;<>@\[\\\]]+")
 _OURS: Final = frozenset(
@@ -36,10 +35,8 @@ def refuse(message: Message, *, utf8_local: bool) -> Rejected | None:
     `utf8_local`: the provider takes a non-ASCII local part. Where it does not, the address is
     refused and never rewritten: without its accents it may be another person's.
     """
-    bound = list(_header_bound(message))
-    if _BREAKS.search("".join([value for _, value in bound])):  # nearly never
-        name = next(name for name, value in bound if _BREAKS.search(value))
-        return Rejected(f"{name} holds a line break or NUL")
+    if _breaks(_header_bound(message)):
+        return Rejected(f"{_broken(message)} holds a line break or NUL")
     for name, address in _mailboxes(message):
         if not _MAILBOX.fullmatch(address.email):
             return Rejected(f"{name} is not one plain address")
@@ -49,6 +46,10 @@ def refuse(message: Message, *, utf8_local: bool) -> Rejected | None:
         if not _HEADER_NAME.fullmatch(name) or name.casefold() in _OURS:
             return Rejected("a header's name is malformed or reserved")
     return None
+
+
+def _breaks(text: str) -> bool:
+    return "\n" in text or "\r" in text or "\0" in text
 
 
 def mailbox(address: Address) -> str:
@@ -63,25 +64,27 @@ def quoted(name: str) -> str:
     return f'"{escaped}"'
 
 
-def _mailboxes(message: Message) -> Iterator[tuple[str, Address]]:
-    yield "sender", message.sender
-    yield "recipient", message.to
-    if message.reply_to is not None:
-        yield "reply_to", message.reply_to
+def _mailboxes(message: Message) -> list[tuple[str, Address]]:
+    boxes = [("sender", message.sender), ("recipient", message.to)]
+    return boxes if message.reply_to is None else [*boxes, ("reply_to", message.reply_to)]
 
 
-def _header_bound(message: Message) -> Iterator[tuple[str, str]]:
-    yield "subject", message.subject
-    yield "message_id", message.message_id
-    yield "key", message.key
-    for name, address in _mailboxes(message):
-        yield name, address.name
-        yield name, address.email
-    for name, value in message.headers:
-        yield "a header", name
-        yield "a header", value
-    for tag in message.tags:
-        yield "a tag", tag
-    for name, value in message.options.items():
-        yield "an option", name
-        yield "an option", value
+def _header_bound(message: Message) -> str:
+    """Join whatever may come to stand in a header: one text is searched quicker than ten."""
+    texts = [message.subject, message.message_id, message.key, *message.tags]
+    for _, box in _mailboxes(message):
+        texts += box.name, box.email
+    texts += chain.from_iterable(message.headers)
+    texts += chain.from_iterable(message.options.items())
+    return "".join(texts)
+
+
+def _broken(message: Message) -> str:
+    """Name what `_header_bound` found a break in."""
+    named = [("subject", message.subject)]
+    named += [(name, box.name + box.email) for name, box in _mailboxes(message)]
+    named += [("a header", name + value) for name, value in message.headers]
+    return next(
+        (name for name, text in named if _breaks(text)),
+        "a tag, an option, the message id or the key",
+    )

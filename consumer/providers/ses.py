@@ -85,7 +85,7 @@ class Ses:
         if isinstance(keys, Blocked):
             return keys
         now = datetime.now(UTC)
-        return sign(keys, self._scope, prepared.url, prepared.headers, prepared.body, now)
+        return sign(keys, self._scope, prepared.url, prepared.headers, prepared.body_hash, now)
 
     def read(self, status: int, headers: Mapping[str, str], body: bytes) -> Answer:
         return read(status, headers, body)

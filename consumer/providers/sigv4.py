@@ -35,9 +35,12 @@ class Scope:
 
 
 def sign(
-    keys: Keys, scope: Scope, url: str, headers: Mapping[str, str], body: bytes, now: datetime
+    keys: Keys, scope: Scope, url: str, headers: Mapping[str, str], body_hash: bytes, now: datetime
 ) -> Mapping[str, str]:
-    """Return the headers to add to a POST of `body` to `url` with `headers`. `now`: UTC."""
+    """Return the headers to add to a POST to `url` with `headers`.
+
+    `body_hash`: the body's SHA-256, 32 bytes. `now`: UTC.
+    """
     date = now.strftime("%Y%m%dT%H%M%SZ")
     added = {"X-Amz-Date": date}
     if keys.token is not None:
@@ -45,7 +48,7 @@ def sign(
     signed = _canonical_headers({"Host": _host(url), **headers, **added})
     names = ";".join(signed)
     place = f"{date[:8]}/{scope.region}/{scope.service}/aws4_request"
-    text = f"{ALGORITHM}\n{date}\n{place}\n{_digest(_canonical_request(url, signed, body))}"
+    text = f"{ALGORITHM}\n{date}\n{place}\n{_digest(_canonical_request(url, signed, body_hash))}"
     signature = hmac.digest(_key(keys.secret_key, place), text.encode(), "sha256").hex()
     credential = f"{ALGORITHM} Credential={keys.access_key}/{place}"
     return {
@@ -54,11 +57,11 @@ def sign(
     }
 
 
-def _canonical_request(url: str, headers: Mapping[str, str], body: bytes) -> bytes:
+def _canonical_request(url: str, headers: Mapping[str, str], body_hash: bytes) -> bytes:
     lines = "".join(f"{name}:{value}\n" for name, value in headers.items())
     path = urlsplit(url).path or "/"
     names = ";".join(headers)
-    return f"POST\n{path}\n\n{lines}\n{names}\n{hashlib.sha256(body).hexdigest()}".encode()
+    return f"POST\n{path}\n\n{lines}\n{names}\n{body_hash.hex()}".encode()
 
 
 def _canonical_headers(headers: Mapping[str, str]) -> dict[str, str]:
@@ -67,6 +70,7 @@ def _canonical_headers(headers: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+@lru_cache(maxsize=8)  # there is one an account
 def _host(url: str) -> str:
     """Name the host as an HTTP client does: the port only where it is not the usual one."""
     parts = urlsplit(url)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -36,7 +37,8 @@ def call(
 ) -> Call:
     data = orjson.dumps(sent)
     headers = {"Content-Type": "application/json"}
-    signed = sign(keys, Scope(region, "ses"), url, headers, data, now)
+    digest = hashlib.sha256(data).digest()
+    signed = sign(keys, Scope(region, "ses"), url, headers, digest, now)
     path = url.partition(":9901")[2]
     return Call("POST", path, CIMultiDict({**headers, **signed, "Host": "127.0.0.1:9901"}), data)
 

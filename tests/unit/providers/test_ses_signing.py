@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import threading
 from datetime import UTC, datetime
 
@@ -40,7 +41,8 @@ words = st.text("abcdefABCDEF0123456789/+=", min_size=1, max_size=40)
 )
 def test_the_signature_is_botocores(keys: Keys, url: str, body: bytes, now: datetime) -> None:
     headers = {"Content-Type": "application/json"}
-    signed = sign(keys, Scope("eu-central-1", "ses"), url, headers, body, now.replace(tzinfo=UTC))
+    digest = hashlib.sha256(body).digest()
+    signed = sign(keys, Scope("eu-central-1", "ses"), url, headers, digest, now.replace(tzinfo=UTC))
     assert signed["Authorization"] == botocores(keys, url, {**headers, **signed}, body)
 
 
