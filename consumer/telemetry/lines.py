@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from itertools import islice
 from pathlib import PurePath
 from typing import Final
@@ -18,7 +19,9 @@ import orjson
 
 _DEPTH: Final = 8  # deeper than any line of ours; a value that holds itself must end somewhere
 _MEMBERS: Final = 100  # of one list or object: a line is for people
-_OPTIONS: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCLASS
+_OPTIONS: Final = (
+    orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_UTC_Z
+)
 _UNWRITABLE: Final = b'{"level":"error","event":"log line could not be written"}'
 
 
@@ -49,6 +52,8 @@ def _describe(value: object) -> object:
             return f"<{len(value)} bytes>"
         case BaseException():
             return f"{type(value).__name__}: {value}"
+        case datetime():
+            return value.isoformat()
         case PurePath():
             return str(value)
         case set() | frozenset():

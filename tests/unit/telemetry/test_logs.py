@@ -7,6 +7,7 @@ import logging
 import os
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 import orjson
 import pytest
@@ -33,12 +34,30 @@ def lines_of(logs: Logs, stream: io.BytesIO) -> list[dict[str, object]]:
 def test_a_line_holds_event_level_time_and_what_was_bound() -> None:
     stream = io.BytesIO()
     logs = configure_logging("info", stream)
-    with structlog.contextvars.bound_contextvars(topic="orders"):
-        structlog.get_logger().info("sent", key="00ff")
+    structlog.get_logger().bind(topic="orders").info("sent", key="00ff")
     structlog.get_logger().debug("not heard")
     [line] = lines_of(logs, stream)
-    assert line.pop("timestamp")
+    when = str(line.pop("timestamp"))
+    assert when.endswith("Z")
+    assert abs(datetime.fromisoformat(when) - datetime.now(UTC)) < timedelta(minutes=1)
     assert line == {"event": "sent", "level": "info", "topic": "orders", "key": "00ff"}
+
+
+@pytest.mark.parametrize("level", ["debug", "info", "warning", "error", "critical"])
+def test_every_level_is_written_and_named(level: str) -> None:
+    stream = io.BytesIO()
+    logs = configure_logging("debug", stream)
+    getattr(structlog.get_logger(), level)("told")
+    [line] = lines_of(logs, stream)
+    assert line["level"] == level
+
+
+def test_a_line_that_has_to_be_rewritten_keeps_its_time() -> None:
+    stream = io.BytesIO()
+    logs = configure_logging("info", stream)
+    structlog.get_logger().info("huge", number=2**70)
+    [line] = lines_of(logs, stream)
+    assert datetime.fromisoformat(str(line["timestamp"])).tzinfo is not None
 
 
 def test_an_exception_is_told_with_its_traceback_and_no_address() -> None:
