@@ -105,8 +105,9 @@ class Heard:
 
     async def listen(self, response: ClientResponse) -> None:
         self.status, self.headers = response.status, response.headers
-        while chunk := await response.content.readany():
-            self.body += chunk
+        content = response.content
+        while not content.at_eof():  # a small answer is here already, and its end with it
+            self.body += await content.readany()
             if len(self.body) >= ANSWER_LIMIT:
                 response.close()
                 return
