@@ -1,8 +1,8 @@
 """The numbers of one process, for Prometheus. What each means: deploy/README.md.
 
 Children (one time series each) are made once and kept in dictionaries: a count on the straight line
-is a look-up and an addition, about a microsecond. Labels hold names from the configuration and the
-catalogue and members of closed sets only; never a key, an address or a value from an event.
+is a look-up and an addition, less than a microsecond. Labels hold names from the configuration and
+the catalogue and members of closed sets only; never a key, an address or a value from an event.
 """
 
 from __future__ import annotations
@@ -26,7 +26,15 @@ from consumer.model import Answer, Outcome, OutcomeStatus, Reason, Record, SkipR
 from consumer.providers.breaker import State
 from consumer.telemetry.labels import ANSWERS, BREAKERS, RESULTS
 from consumer.telemetry.logs import dropped_lines
-from consumer.telemetry.series import Lag, LagCollector, counter, counters, gauges, histograms
+from consumer.telemetry.series import (
+    Lag,
+    Reading,
+    counter,
+    counters,
+    gauges,
+    histograms,
+    lag_of,
+)
 
 # From a quiet evening (milliseconds) to the far side of an outage (hours).
 _WAITS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200)
@@ -220,7 +228,7 @@ class Metrics:
         leases: Callable[[], float],
         kafka_away: Callable[[], float],
     ) -> None:
-        self.registry.register(LagCollector(lag))
+        self.registry.register(Reading(lambda: lag_of(lag)))
         self._in_flight.set_function(in_flight)
         self._leases.set_function(leases)
         self._kafka_away.set_function(kafka_away)

@@ -6,14 +6,16 @@ import time
 import timeit
 from typing import get_args
 
-from prometheus_client import generate_latest
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client import CollectorRegistry, Histogram, disable_created_metrics, generate_latest
 
 from consumer.endings import Ended, LetGo
 from consumer.model import Accepted, Answer, Outcome, OutcomeStatus, Record, Unclear
 from consumer.providers.breaker import State
 from consumer.telemetry import Metrics
 from consumer.telemetry.labels import ANSWERS, BREAKERS, RESULTS
-from consumer.telemetry.series import LagCollector
+from consumer.telemetry.series import histograms, lag_of
 
 
 def test_every_answer_has_a_name_of_its_own() -> None:
@@ -107,8 +109,7 @@ def test_a_partition_that_was_given_up_shows_no_lag_any_more() -> None:
     assert 'sendonce_lag_records{partition="0",topic="orders"} 7.0' in _text(metrics)
     assert "sendonce_in_flight_records 3.0" in _text(metrics)
     assert "sendonce_kafka_unreachable_seconds 7.5" in _text(metrics)
-    [family] = LagCollector(lambda: lag).collect()
-    assert len(family.samples) == 2
+    assert len(lag_of(lambda: lag).samples) == 2
     del lag["orders", 0]
     assert 'partition="0"' not in _text(metrics)
 
@@ -118,6 +119,22 @@ def test_dead_letters_that_were_settled_go_down_to_nought() -> None:
     metrics.dead_letters_waiting({("open", "unknown"): 4})
     metrics.dead_letters_waiting({})
     assert 'sendonce_dead_letters_waiting{reason="unknown",status="open"} 0.0' in _text(metrics)
+
+
+BOUNDS = (0.5, 1, 2.5)
+
+
+@given(st.lists(st.floats(0, 4) | st.sampled_from(BOUNDS)))
+def test_a_histogram_is_read_as_the_librarys_own(values: list[float]) -> None:
+    disable_created_metrics()  # type: ignore[no-untyped-call]  # it has no types
+    ours, theirs = CollectorRegistry(), CollectorRegistry()
+    one = histograms(ours, "waits", "Waits.", BOUNDS, "of")["mail",]
+    other = Histogram("sendonce_waits", "Waits.", ["of"], buckets=BOUNDS, registry=theirs)
+    for value in values:
+        one.observe(value)
+        other.labels("mail").observe(value)
+    other.labels("mail")
+    assert generate_latest(ours) == generate_latest(theirs)
 
 
 def test_two_services_in_one_process_count_apart() -> None:
