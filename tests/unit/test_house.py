@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-SOURCES = sorted((ROOT / "consumer").rglob("*.py"))
+from tests.unit.house import ROOT, SOURCES, nodes_of, text_of
 
 # A room may import itself and these; what is not named here wires, and may import everything.
 NOTHING: frozenset[str] = frozenset()
@@ -57,7 +56,7 @@ def imports(source: Path) -> tuple[str, ...]:
 
 
 def _imports(source: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(source.read_text())):
+    for node in nodes_of(source):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -117,11 +116,11 @@ def test_sql_is_written_in_the_guard_only() -> None:
         inside(source)
         for source in SOURCES
         if room(inside(source)) != "guard"
-        if any(verb in source.read_text() for verb in verbs)
+        if any(verb in text_of(source) for verb in verbs)
     ]
     assert elsewhere == []
 
 
 def test_files_are_short_enough_to_be_read_at_once() -> None:
-    lengths = {inside(source): len(source.read_text().splitlines()) for source in SOURCES}
+    lengths = {inside(source): len(text_of(source).splitlines()) for source in SOURCES}
     assert {name: length for name, length in lengths.items() if length > 300} == {}

@@ -13,18 +13,12 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-SOURCES = sorted((ROOT / "consumer").rglob("*.py"))
+from tests.unit.house import ROOT, SOURCES, nodes_of, text_of
 
 MAX_FILE = 250  # lines
 MAX_FUNCTION = 40  # lines without the docstring
 MOST_FUNCTIONS = 20  # nine in ten are shorter
 MEDIAN_FUNCTION = 8
-
-
-@cache
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text("utf-8"))
 
 
 def _module(path: Path) -> str:
@@ -49,7 +43,7 @@ def _keep(broken: Iterator[str]) -> None:
 
 def _imports(path: Path) -> Iterator[tuple[int, str]]:
     """Yield line and full name of everything that is imported, wherever in the file."""
-    for node in ast.walk(_tree(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -57,6 +51,7 @@ def _imports(path: Path) -> Iterator[tuple[int, str]]:
             yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
 
 
+@cache
 def _edges(path: Path) -> set[str]:
     """Return the modules of ours that this file needs."""
     ours = (name for _, name in _imports(path) if name.split(".")[0] == "consumer")
@@ -105,15 +100,16 @@ def test_the_program_imports_no_test() -> None:
 
 
 def test_files_are_short() -> None:
-    lengths = ((path, len(path.read_text("utf-8").splitlines())) for path in SOURCES)
+    lengths = ((path, len(text_of(path).splitlines())) for path in SOURCES)
     _keep(f"{_at(path, length)} lines" for path, length in lengths if length > MAX_FILE)
 
 
+@cache
 def _functions() -> list[tuple[int, str]]:
     return [
         (_length(node), f"{_at(path, node.lineno)} {node.name}")
         for path in SOURCES
-        for node in ast.walk(_tree(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
 

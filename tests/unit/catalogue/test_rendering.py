@@ -54,7 +54,7 @@ def test_the_same_mail_gives_the_same_bytes(tmp_path: Path) -> None:
     assert first is not second
 
     @given(st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters=BREAKERS)))
-    @settings(max_examples=60, deadline=None)
+    @settings(deadline=None)
     def same(name: str) -> None:
         event = note(name=name)
         assert first.render(mail_of(first, event)) == second.render(mail_of(second, event))

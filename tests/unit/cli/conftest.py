@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 from consumer.cli import app
@@ -80,8 +82,13 @@ def configured(folder: Path) -> Path:
     return folder
 
 
+_get_command = cache(get_command)  # reads every signature: as long as most commands take
+
+
 @pytest.fixture
-def sendonce() -> Sendonce:
+def sendonce(monkeypatch: pytest.MonkeyPatch) -> Sendonce:
+    monkeypatch.setattr("typer.testing._get_command", _get_command)
+
     def invoke(*arguments: str) -> Result:
         return CliRunner().invoke(app, list(arguments), prog_name="sendonce")
 

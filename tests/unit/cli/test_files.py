@@ -16,7 +16,7 @@ objects = st.dictionaries(st.text(), st.integers() | st.floats(allow_nan=False) 
 layouts = st.sampled_from(["array", "lines", "one"])
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     events=st.lists(objects, min_size=1, max_size=5),
     layout=layouts,

@@ -124,7 +124,7 @@ async def all_come_through(hands: Play) -> None:
     assert (now.out, now.out_high, now.waiting, hands.clock.armed) == (0, 0, 0, 0)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=settings().max_examples * 3 // 2, deadline=None)
 @given(rate=st.none() | st.floats(0.5, 50), script=st.lists(steps, max_size=60))
 def test_counters_stay_exact_and_every_waiter_gets_its_turn(
     rate: float | None, script: list[tuple[object, ...]]

@@ -12,7 +12,7 @@ import pytest
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from consumer.model import Blocked, Prepared
@@ -32,7 +32,6 @@ URLS = (
 words = st.text("abcdefABCDEF0123456789/+=", min_size=1, max_size=40)
 
 
-@settings(max_examples=60)
 @given(
     keys=st.builds(Keys, words, words, st.none() | words),
     url=st.sampled_from(URLS),

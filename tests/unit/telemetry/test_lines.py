@@ -8,7 +8,7 @@ from enum import StrEnum
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from consumer.telemetry.lines import hide_addresses, to_line
@@ -54,7 +54,6 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=60)
 @given(st.dictionaries(st.text(max_size=5), values, max_size=4))
 def test_anything_becomes_one_line_of_json(event: dict[str, object]) -> None:
     line = to_line(event)
@@ -88,7 +87,6 @@ def test_what_a_value_looks_like(value: object, shown: object) -> None:
 LOCAL = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=30)
 
 
-@settings(max_examples=60)
 @given(before=st.text(), local=LOCAL, domain=LOCAL, after=st.text())
 def test_no_address_survives(before: str, local: str, domain: str, after: str) -> None:
     """In any surroundings, escapes included, and the line stays JSON."""
