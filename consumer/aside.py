@@ -12,7 +12,7 @@ from consumer.model import Bad, Claim, Fenced, Found, MarkExpired, MarkUnknown, 
 
 if TYPE_CHECKING:
     from consumer.endings import Ended, Ending
-    from consumer.flight import InHand
+    from consumer.hand import InHand
     from consumer.guard import Guard
     from consumer.intake.hold import Hold
     from consumer.model import Record, Rejected, Row, SkipRule
@@ -30,7 +30,10 @@ class Aside:
         """An open row that got too old: taken over only to be ended, without an attempt."""
         expired = MarkExpired(f"held back: {rule}")
         bytes_of = row.body_hash or bytes(32)
-        claim = Claim(case.mail, case.record, token, row.provider, row.account, bytes_of, row)
+        claim = Claim(
+            case.mail, case.record, token, row.provider, row.account, bytes_of, row,
+            clears_doubt=True,  # an `unknown` one comes here only when it was proven never sent
+        )  # fmt: skip
         with case.hold.fixed():
             granted = await self.guard.claim(claim)
             if isinstance(granted, Found):

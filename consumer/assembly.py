@@ -13,15 +13,18 @@ import structlog
 
 from consumer import endings, parts
 from consumer.admin import AdminServer
+from consumer.aside import Aside
 from consumer.endings import Ended, LetGo
 from consumer.flight import Pilot
 from consumer.flights import Flights
 from consumer.guard import PostgresUnreachable
+from consumer.inquiry import Inquiry
 from consumer.intake.cluster import KafkaUnreachableError
 from consumer.intake.publisher import OutcomePublisher
 from consumer.line import Line
 from consumer.patience import patiently
 from consumer.resolver import Resolver
+from consumer.takeoff import Takeoff
 from consumer.telemetry.tracing import tracing
 from consumer.upkeep import Upkeep
 
@@ -100,18 +103,13 @@ class Assembly:
         guard = await self._guard()
         await self._open(routes)
         delivery = Delivery(self.metrics, await self._publisher())
-        line = Line(
-            catalogue,
-            guard,
-            self._pilot(guard, routes),
-            Flights(self.owner),
-            self.metrics,
-            tracing(),
-        )
+        takeoff = Takeoff(self._pilot(guard, routes), Aside(guard), Flights(self.owner))
+        line = Line(catalogue, guard, takeoff, tracing())
         intake = parts.intake(self.settings.kafka, catalogue, delivery.handle_with(line))
         await self._wait_for_kafka(intake.open)
         self._watch(intake, guard, routes)
-        resolver = Resolver(guard, line, delivery.finish, self.metrics)
+        inquiry = Inquiry(line, guard, takeoff)
+        resolver = Resolver(guard, line, inquiry, delivery.finish, self.metrics)
         return Running(guard, routes, intake, resolver, Upkeep(guard, routes, self.metrics))
 
     async def _listen(self) -> None:

@@ -10,10 +10,11 @@ Nothing fallible stands between a provider's answer and the write of its outcome
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 import structlog
 
@@ -32,12 +33,12 @@ from consumer.model import (
     Transient,
     Transition,
 )
-from consumer.rounds import Standing, after
+from consumer.hand import Departure, Landed, Landing, Overtaken
+from consumer.rounds import Standing, after, after_in_doubt
 
 if TYPE_CHECKING:
     from consumer.guard import Guard
-    from consumer.intake.hold import Hold
-    from consumer.model import Mail, Record
+    from consumer.hand import Doubt, InHand
     from consumer.providers.permits import Permit
     from consumer.retry import Retry
     from consumer.routes import Route, Routes
@@ -45,41 +46,6 @@ if TYPE_CHECKING:
     from consumer.telemetry import Metrics
 
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class InHand:
-    """A mapped record, and the thread by which it can be called back."""
-
-    mail: Mail
-    record: Record
-    hold: Hold
-
-
-@dataclass(frozen=True, slots=True)
-class Departure:
-    """Everything that one attempt needs: where to, the leave to go, and the bytes."""
-
-    route: Route
-    permit: Permit
-    prepared: Prepared
-
-
-@dataclass(frozen=True, slots=True)
-class Landed:
-    """The guard row holds an outcome, written by us."""
-
-    transition: Transition
-    recorded: Recorded
-    provider: str
-
-
-@dataclass(frozen=True, slots=True)
-class Overtaken:
-    """Another epoch owns the row by now; look again."""
-
-
-Landing: TypeAlias = Landed | Overtaken
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +59,15 @@ class Pilot:
     metrics: Metrics
 
     async def fly(
-        self, case: InHand, message: Message, departure: Departure, lease: Lease
+        self,
+        case: InHand,
+        message: Message,
+        departure: Departure,
+        lease: Lease,
+        doubt: Doubt | None = None,
     ) -> Landing:
         """Attempt until an outcome stands; called back while waiting, give the row back."""
-        flight = _Flight(self, case, message, lease)
+        flight = _Flight(self, case, message, lease, doubt)
         self.guard.hold(lease)
         try:
             return await flight.attempts(departure)
@@ -113,6 +84,7 @@ class _Flight:
     case: InHand
     message: Message
     lease: Lease
+    doubt: Doubt | None
     unanswered: bool = True  # an attempt is counted on the row and has no answer yet
     number: int = 0  # of the last attempt, in its round
     took: float = 0.0  # seconds, the last attempt
@@ -140,12 +112,14 @@ class _Flight:
 
     async def _attempt(self, departure: Departure) -> Answer:
         """One request: wait for a slot on the wire, send, tell the breaker."""
+        provider = departure.route.provider
+        until = math.inf if self.doubt is None else self.doubt.until
         try:
             with self.case.hold.kept():
                 async with departure.permit.wire:
                     began = time.perf_counter()
                     self._tell_start()
-                    answer = await departure.route.provider.attempt(departure.prepared, self.lease)
+                    answer = await provider.attempt(departure.prepared, self.lease, until)
         except asyncio.CancelledError:
             departure.permit.give_back()  # called back while it waited for the wire
             raise
@@ -173,7 +147,9 @@ class _Flight:
         )
 
     def _decide(self, answer: Answer, departure: Departure) -> Transition:
-        provider = departure.route.provider.name
+        provider, doubt = departure.route.provider.name, self.doubt
+        if doubt is not None:
+            return after_in_doubt(answer, provider, doubt.by, doubt.look_in)
         standing = partial(self._standing, departure)
         return after(answer, provider, standing, self.pilot.retry.max_attempts)
 
@@ -205,7 +181,7 @@ class _Flight:
         return again
 
     async def _departure(self, route: Route, permit: Permit) -> Departure | Landing:
-        held_back = self.pilot.rules.holds_back(self.case.mail)
+        held_back = self.pilot.rules.holds_back(self.case.mail, replay=self.case.replay)
         if held_back is not None:
             return await self._end(MarkExpired(f"held back: {held_back}"), route)
         prepared = route.provider.prepare(self.message)

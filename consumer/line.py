@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, assert_never
 import structlog
 
 from consumer import endings
-from consumer.aside import Aside
 from consumer.endings import Ended, Ending, LetGo
 from consumer.events import decode
-from consumer.flight import Departure, InHand, Landed, Landing, Overtaken, Pilot
+from consumer.hand import InHand
 from consumer.guard.errors import GuardClosed
 from consumer.guard.verdict import (
     Abandoned,
@@ -30,27 +29,14 @@ from consumer.guard.verdict import (
     Wait,
     judge,
 )
-from consumer.model import (
-    Bad,
-    Claim,
-    Event,
-    Found,
-    Granted,
-    Mail,
-    Reason,
-    Rejected,
-    Skipped,
-    SkipRule,
-    Status,
-)
+from consumer.model import Bad, Event, Mail, Reason, Skipped, SkipRule, Status
 
 if TYPE_CHECKING:
     from consumer.catalogue import Catalogue
-    from consumer.flights import Flights
     from consumer.guard import Guard
     from consumer.intake.hold import Hold
-    from consumer.model import Lease, Message, Record, Row
-    from consumer.telemetry import Metrics
+    from consumer.model import Message, Record, Row
+    from consumer.takeoff import Takeoff
     from consumer.telemetry.tracing import Tracing
 
 log = structlog.get_logger(__name__)
@@ -66,24 +52,27 @@ class Line:
         self,
         catalogue: Catalogue,
         guard: Guard,
-        pilot: Pilot,
-        flights: Flights,
-        metrics: Metrics,
+        takeoff: Takeoff,
         tracing: Tracing,
     ) -> None:
         self._catalogue = catalogue
         self._guard = guard
-        self._aside = Aside(guard)
-        self._pilot = pilot
-        self._flights = flights
-        self._metrics = metrics
+        self._takeoff = takeoff
+        self._aside = takeoff.aside
+        self._flights = takeoff.flights
+        self._rules = takeoff.pilot.rules
+        self._max_attempts = takeoff.pilot.retry.max_attempts
+        self._metrics = takeoff.pilot.metrics
         self._tracing = tracing
 
-    async def handle(self, record: Record, hold: Hold) -> Ending:
-        """Walk one record to its end, or until it is called back."""
+    async def handle(self, record: Record, hold: Hold, *, replay: bool = False) -> Ending:
+        """Walk one record to its end, or until it is called back.
+
+        `replay`: a person asked for it; what failed before is tried again, whatever its age.
+        """
         with self._tracing.span(record):
             try:
-                ending = await self._walk(record, hold)
+                ending = await self._walk(record, hold, replay=replay)
             except GuardClosed:
                 ending = LetGo()  # the service is stopping, and Postgres is away
             except asyncio.CancelledError:
@@ -94,7 +83,7 @@ class Line:
             self._tracing.ended(result=ending.result)
         return ending
 
-    async def _walk(self, record: Record, hold: Hold) -> Ending:
+    async def _walk(self, record: Record, hold: Hold, *, replay: bool) -> Ending:
         mail = self.read(record)
         match mail:
             case Skipped():
@@ -103,7 +92,7 @@ class Line:
                 return await self._aside.park(record, mail, hold)
             case Mail():
                 async with self._flights.only(mail.key):
-                    return await self._send_once(InHand(mail, record, hold))
+                    return await self._send_once(InHand(mail, record, hold, replay))
             case _:
                 assert_never(mail)
 
@@ -115,20 +104,18 @@ class Line:
         except Exception as bug:  # noqa: BLE001 - any bug in pure code is this record's dead letter
             return Bad(Reason.INVALID, f"a defect of the service: {type(bug).__name__}")
 
-    async def next_round(self, record: Record, hold: Hold) -> Ending:
-        """Walk a parked record again, from its row: the resolver's way onto the line."""
-        mail = self.read(record)
-        if not isinstance(mail, Mail):
-            return LetGo()  # a deploy no longer reads it as a mail; it stays parked, and is shown
-        case = InHand(mail, record, hold)
-        async with self._flights.only(mail.key):
-            row = await self._look(case)
-            if row is None or not self._round_is_used_up(row) or row.lease_live:
-                return LetGo()
-            return await self._send(case, row) or LetGo()
+    def message(self, mail: Mail) -> Message | Bad:
+        """Render, for whom the rules let it go to; the same bytes each time."""
+        message = self._catalogue.render(mail)
+        return message if isinstance(message, Bad) else self._rules.addressed(message)
 
-    def _round_is_used_up(self, row: Row) -> bool:
-        return row.status is Status.WAITING and row.attempts >= self._pilot.retry.max_attempts
+    async def go_on(self, case: InHand) -> Ending:
+        """Take a parked row up again, where nobody else has: the resolver's way onto the line."""
+        async with self._flights.only(case.mail.key):
+            row = await self._look(case)
+            if row is None or row.status is not Status.WAITING or row.lease_live:
+                return LetGo()
+            return await self.send(case, row) or LetGo()
 
     async def _look(self, case: InHand) -> Row | None:
         mail = case.mail
@@ -145,16 +132,18 @@ class Line:
     async def _act_on(self, row: Row | None, case: InHand) -> Ending | None:
         """Do what the row that stands there asks for; None: look again."""
         if row is None:
-            return await self._send(case, None)
-        verdict = judge(row, case.mail, case.record.coordinates, self._pilot.retry.max_attempts)
+            return await self.send(case, None)
+        verdict = judge(row, case.mail, case.record.coordinates, self._max_attempts)
         match verdict:
             case TakeOver():
-                return await self._send(case, row)
+                return await self.send(case, row)
             case Wait():
                 await asyncio.sleep(LOOK_AGAIN)
                 return None
             case Abandoned():
                 return await self._aside.abandon(row, case)
+            case Redelivery() if case.replay and row.status is Status.FAILED:
+                return await self.send(case, row)
             case Redelivery():
                 return endings.stored(case.record, case.mail, row, duplicate=False)
             case Duplicate():
@@ -168,72 +157,19 @@ class Line:
             case _:
                 assert_never(verdict)
 
-    async def _send(self, case: InHand, takes: Row | None) -> Ending | None:
+    async def send(
+        self, case: InHand, takes: Row | None, *, clears_doubt: bool = False
+    ) -> Ending | None:
         """Ask the rules, then render; a failing template is this record's own trouble."""
-        rule = self._pilot.rules.holds_back(case.mail)
+        rule = self._rules.holds_back(case.mail, replay=case.replay)
         if rule is not None and takes is not None:
             return await self._aside.expire(takes, rule, case, self._flights.token())
         if rule is not None:
             return _skip(case.record, Skipped(rule, case.mail.type.name), case.mail)
-        message = self._catalogue.render(case.mail)
+        message = self.message(case.mail)
         if isinstance(message, Bad):
             return await self._aside.park(case.record, message, case.hold)
-        return await self._depart(case, self._pilot.rules.addressed(message), takes)
-
-    async def _depart(self, case: InHand, message: Message, takes: Row | None) -> Ending | None:
-        """Get leave, then claim, so that claimed means in flight; then fly."""
-        route, permit = await self._pilot.routes.permit(case.mail.type)
-        prepared = route.provider.prepare(message)
-        if isinstance(prepared, Rejected):
-            permit.give_back()
-            return await self._aside.reject(prepared, case)
-        if self._pilot.rules.holds_back(case.mail):
-            permit.give_back()  # too old by now: the rule decides, with a fresh look at the row
-            return None
-        departure = Departure(route, permit, prepared)
-        lease = await self._claim(departure, case, takes)
-        if lease is None:
-            return None
-        landing = await self._pilot.fly(case, message, departure, lease)
-        return self._landed(landing, case)
-
-    async def _claim(self, departure: Departure, case: InHand, takes: Row | None) -> Lease | None:
-        provider = departure.route.provider
-        claim = Claim(
-            case.mail,
-            case.record,
-            self._flights.token(),
-            provider.name,
-            provider.account,
-            departure.prepared.body_hash,
-            takes,
-        )
-        new_round = takes is not None and self._round_is_used_up(takes)
-        ask = self._guard.start_round if new_round else self._guard.claim
-        with case.hold.fixed():
-            result = await ask(claim)
-        match result:
-            case Granted(lease):
-                self._metrics.claim("granted")
-                return lease
-            case Found():
-                self._metrics.claim("found")
-                departure.permit.give_back()
-                return None
-            case _:
-                assert_never(result)
-
-    def _landed(self, landing: Landing, case: InHand) -> Ending | None:
-        match landing:
-            case Landed(transition, recorded, provider):
-                return endings.landed(
-                    case.record, case.mail, transition, provider, recorded.sent_at
-                )
-            case Overtaken():
-                self._metrics.fenced.inc()
-                return None
-            case _:
-                assert_never(landing)
+        return await self._takeoff.depart(case, message, takes, clears_doubt=clears_doubt)
 
 
 def _skip(record: Record, skip: Skipped, mail: Mail | None = None) -> Ended:

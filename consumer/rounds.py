@@ -22,6 +22,7 @@ from consumer.model import (
     Accepted,
     Answer,
     Blocked,
+    Evidence,
     MarkFailed,
     MarkParked,
     MarkSent,
@@ -75,6 +76,24 @@ def after(
             return MarkFailed(error, Reason.REJECTED)
         case Unclear(error):
             return MarkUnknown(error, provider)
+        case _:
+            assert_never(answer)
+
+
+def after_in_doubt(answer: Answer, provider: str, by: Evidence, look_in: float) -> Transition:
+    """Say what is written after the answer to one more attempt, the first one still in doubt.
+
+    Only an acceptance says something: whatever became of this attempt is silent about the first.
+    """
+    match answer:
+        case Accepted(provider_message_id):
+            return MarkSent(provider, provider_message_id, by)
+        case SlowDown(error) | Blocked(error):
+            return MarkUnknown(error, provider, look_in, give_back=True)
+        case TooLate():
+            return MarkUnknown("not started in time", provider, look_in, give_back=True)
+        case Transient(error) | Refused(error) | Rejected(error) | Unclear(error):
+            return MarkUnknown(error, provider, look_in)
         case _:
             assert_never(answer)
 

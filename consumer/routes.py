@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from consumer.evidence import Means
 from consumer.model import Priority
 
 if TYPE_CHECKING:
@@ -23,6 +24,18 @@ CHOOSE_AGAIN = 0.2
 class Route:
     provider: Provider
     permits: Permits
+    pushes: bool = False  # its webhook is listened to
+
+    @property
+    def means(self) -> Means:
+        """What this provider can tell of a mail whose answer was lost."""
+        asked = self.provider.lookup
+        return Means(
+            window=self.provider.window,
+            visible_after=None if asked is None else asked.visible_after,
+            absence_proves=asked is not None and asked.absence_proves,
+            pushes=self.pushes,
+        )
 
     async def leave(self, sender: str, *, high: bool) -> Permit:
         """Take a permit: at once where there is one, which is the rule."""

@@ -25,11 +25,14 @@ class Rules:
     redirect_to: str | None = None
     now: Callable[[], datetime] = _now
 
-    def holds_back(self, mail: Mail) -> SkipRule | None:
-        """Name the rule by which this mail is not sent; asked before each claim and attempt."""
-        if not mail.active:
+    def holds_back(self, mail: Mail, *, replay: bool = False) -> SkipRule | None:
+        """Name the rule by which this mail is not sent; asked before each claim and attempt.
+
+        `replay`: a person asked for it, whatever its age.
+        """
+        if not (replay or mail.active):
             return SkipRule.BEFORE_ACTIVE_FROM
-        if self.expires_in(mail) <= 0:
+        if not replay and self.expires_in(mail) <= 0:
             return SkipRule.TOO_OLD
         if self.redirect_to is None and not self._allowed(mail.recipient):
             return SkipRule.NOT_ALLOWED

@@ -47,6 +47,8 @@ from consumer.model.mails import (
     Priority,
 )
 from consumer.model.outcomes import (
+    News,
+    Notice,
     Outcome,
     OutcomeStatus,
 )
@@ -61,8 +63,10 @@ from consumer.model.records import (
     SkipRule,
 )
 from consumer.model.rows import (
+    FIRST_LOOK,
     Claim,
     ClaimResult,
+    Evidence,
     Fenced,
     Found,
     Granted,
@@ -82,6 +86,7 @@ from consumer.model.rows import (
 )
 
 __all__ = [
+    "FIRST_LOOK",
     "Accepted",
     "Address",
     "Answer",
@@ -91,6 +96,7 @@ __all__ = [
     "ClaimResult",
     "Coordinates",
     "Event",
+    "Evidence",
     "Fenced",
     "Found",
     "Granted",
@@ -105,6 +111,8 @@ __all__ = [
     "MarkUnknown",
     "MarkWaiting",
     "Message",
+    "News",
+    "Notice",
     "OnUnknown",
     "Outcome",
     "OutcomeStatus",

@@ -35,3 +35,24 @@ class Outcome:
     provider: str | None = None
     provider_message_id: str | None = None
     sent_at: datetime | None = None
+
+
+class News(StrEnum):
+    """What a provider tells of a mail by itself. Each of them proves that it was accepted."""
+
+    ACCEPTED = "accepted"
+    DELIVERED = "delivered"
+    BOUNCED = "bounced"
+    COMPLAINED = "complained"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One event of a webhook whose signature was verified."""
+
+    key: str
+    provider: str  # the configured name
+    provider_message_id: str
+    news: News
+    at: datetime | None = None  # the provider's own time
+    detail: str = ""  # its code for what happened; never an address, never its sentence

@@ -12,6 +12,9 @@ from consumer.model.mails import Mail
 from consumer.model.records import Coordinates, Reason, Record
 
 
+FIRST_LOOK = 2.0  # seconds from a lost answer to the first look for evidence
+
+
 class Status(StrEnum):
     """States of a guard row. Who moves it on: DESIGN of the guard, drawn in `guard/verdict.py`."""
 
@@ -48,6 +51,20 @@ class Row:
     first_attempt_at: datetime | None = None
     body_hash: bytes | None = None
     error: str | None = None
+    doubt_provider: str | None = None
+    version: int = 1  # n: the mail of the (n-1)th time that a person asked for it again
+
+
+class Evidence(StrEnum):
+    """By what an outcome was settled that nobody knew at first."""
+
+    REPEAT = "repeat"  # the provider took our repeat under its own key
+    LOOKUP = "lookup"  # it has the mail, when asked
+    WEBHOOK = "webhook"  # it told by itself, signed
+    ABSENCE = "absence"  # it documents when a mail is surely found, and found none: sent again
+    POLICY = "policy"  # nothing was left to ask; the type's `on_unknown = "resend"` sent again
+    PERSON = "person"
+    LATE = "late answer"  # the first attempt's own answer, after somebody else had the row
 
 
 def elapsed() -> float:
@@ -89,6 +106,8 @@ class Claim:
     account: str
     body_hash: bytes
     takes: Row | None = None  # a found row to take over, at exactly the epoch it was read at
+    clears_doubt: bool = False  # of an `unknown` row that is taken over: proven never sent
+    late: bool = False  # the record is finished already: upstream hears from the row (outcome_due)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +129,14 @@ ClaimResult: TypeAlias = Granted | Found
 
 @dataclass(frozen=True, slots=True)
 class MarkSent:
-    """-> `sent`. Proof of acceptance: written in every state, whoever holds the row by then."""
+    """-> `sent`. Proof of acceptance: written in every state, whoever holds the row by then.
+
+    `by`: None for the plain answer of an attempt that was never in doubt.
+    """
 
     provider: str
     provider_message_id: str
+    by: Evidence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +169,16 @@ class MarkParked:
 
 @dataclass(frozen=True, slots=True)
 class MarkUnknown:
-    """-> `unknown`, doubt set, and a dead letter `unknown`, in one transaction."""
+    """-> `unknown`, doubt set, and a parked dead letter `unknown`, in one transaction.
+
+    `look_in`: seconds to the next look for evidence; the resolver opens the letter when none is
+    left to look for. `give_back`: the attempt does not count.
+    """
 
     error: str
     provider: str
+    look_in: float = FIRST_LOOK
+    give_back: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,149 @@
+"""An outcome that nobody knows, and one more step towards knowing it.
+
+`evidence.next_step` says what; here it is done. Whatever is written names the epoch that the row
+was read at, so that evidence which somebody else has overtaken changes nothing. No transaction is
+open while a provider is asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, assert_never
+
+import structlog
+
+from consumer import evidence
+from consumer.evidence import Ask, Case, Open, Repeat, SendAgain, SendAnew, Step, Wait
+from consumer.hand import Departure, Doubt, InHand
+from consumer.model import Bad, Evidence, MarkSent, Prepared, Priority
+from consumer.providers.lookups import Absent, Found, Unasked
+
+if TYPE_CHECKING:
+    from consumer.endings import Ending
+    from consumer.guard import Due, Guard
+    from consumer.guard.parking import Age
+    from consumer.line import Line
+    from consumer.model import Message, Row
+    from consumer.providers import Sighting
+    from consumer.routes import Route
+    from consumer.takeoff import Takeoff
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An unknown row, what it is about, and whom to ask."""
+
+    row: Row
+    age: Age
+    hand: InHand
+    route: Route
+    message: Message
+    prepared: Prepared | None  # None: its provider would not take these bytes any more
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    line: Line
+    guard: Guard
+    takeoff: Takeoff
+
+    async def settle(self, row: Row, due: Due, hand: InHand) -> Ending | None:
+        """Take the next step for an `unknown` row; None: nothing ended by it.
+
+        What it settles is published from the row (`outcome_due`).
+        """
+        message = self.line.message(hand.mail)
+        route = self.takeoff.pilot.routes.by_name.get(row.provider)
+        if isinstance(message, Bad) or route is None or due.age is None:
+            await self._nobody_to_ask(row, due)
+            return None
+        prepared = route.provider.prepare(message)
+        known = prepared if isinstance(prepared, Prepared) else None
+        question = Question(row, due.age, hand, route, message, known)
+        case = self._case(question)
+        return await self._act(evidence.next_step(route.means, case), question, case)
+
+    async def _nobody_to_ask(self, row: Row, due: Due) -> None:
+        """Its provider is not configured here, or the mail cannot be made: a person, or a deploy."""
+        late = due.age is None or due.age.doubt > evidence.LATER
+        why = "its provider is not configured, or its mail cannot be rendered any more"
+        await self.guard.put_off(row, None if late else evidence.LOOKS[2], "not asked", why)
+
+    def _case(self, question: Question) -> Case:
+        row, age, mail = question.row, question.age, question.hand.mail
+        prepared = question.prepared
+        held_back = self.takeoff.pilot.rules.holds_back(mail, replay=question.hand.replay)
+        return Case(
+            on_unknown=mail.type.on_unknown,
+            attempts_left=self.takeoff.pilot.retry.max_attempts - row.attempts,
+            first_attempt_ago=age.first_attempt,
+            deadline_ago=age.deadline,
+            doubt_ago=age.doubt,
+            same_account=question.route.provider.account == row.account,
+            same_bytes=prepared is not None and prepared.body_hash == row.body_hash,
+            held_back=held_back is not None,
+        )
+
+    async def _act(self, step: Step, question: Question, case: Case) -> Ending | None:
+        match step:
+            case Repeat(within):
+                until = question.age.read_at + within
+                return await self._once_more(question, case, Evidence.REPEAT, until)
+            case Ask():
+                return await self._ask(question, case)
+            case SendAnew():
+                return await self.line.send(question.hand, question.row, clears_doubt=True)
+            case Wait(seconds):
+                await self.guard.put_off(question.row, seconds, "waiting", "for its webhook")
+            case SendAgain():
+                return await self._once_more(question, case, Evidence.POLICY)
+            case Open():
+                await self.guard.put_off(question.row, None, "open", "nothing is left to ask")
+                log.warning("unknown", key=question.row.key, provider=question.row.provider)
+            case _:
+                assert_never(step)
+        return None
+
+    async def _once_more(
+        self, question: Question, case: Case, by: Evidence, until: float = evidence.NEVER
+    ) -> Ending | None:
+        """One more attempt at the same provider: there is no failover in doubt."""
+        mail, look_in = question.hand.mail, evidence.look_again_in(case.doubt_ago)
+        high = mail.type.priority is Priority.HIGH
+        permit = await question.route.permits.take_unless_shut(mail.type.sender, high=high)
+        if permit is None or question.prepared is None:
+            await self.guard.put_off(question.row, look_in, "waiting", "its provider is shut")
+            return None
+        departure = Departure(question.route, permit, question.prepared)
+        doubt = Doubt(by, look_in, until)
+        return await self.takeoff.once_more(question.hand, departure, question.row, doubt)
+
+    async def _ask(self, question: Question, case: Case) -> Ending | None:
+        row, asked = question.row, question.route.provider.lookup
+        assert asked is not None, "asked for where it cannot be asked"
+        sighting: Sighting = await asked.look_up(question.message)
+        match sighting:
+            case Found(provider_message_id):
+                proof = MarkSent(row.provider, provider_message_id, Evidence.LOOKUP)
+                await self.guard.prove(row.key, proof, "found when asked")
+                return None
+            case Absent():
+                return await self._absent(question, case, asked.visible_after)
+            case Unasked(error):
+                look_in = evidence.look_again_in(case.doubt_ago)
+                await self.guard.put_off(row, look_in, "asked", error)
+                return None
+            case _:
+                assert_never(sighting)
+
+    async def _absent(self, question: Question, case: Case, visible_after: float) -> Ending | None:
+        """Not there: which says something only if it would surely be there by now."""
+        counts_in = evidence.absence_counts_in(visible_after, case)
+        if counts_in > 0:
+            look_in = min(counts_in, evidence.look_again_in(case.doubt_ago))
+            await self.guard.put_off(question.row, look_in, "asked", "not found yet")
+            return None
+        absent = replace(case, absent=True)
+        return await self._act(evidence.next_step(question.route.means, absent), question, absent)
