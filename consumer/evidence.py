@@ -128,4 +128,3 @@ def look_again_in(doubt_ago: float) -> float:
     """Seconds to the next look, when the last one told nothing."""
     ahead = (look - doubt_ago for look in LOOKS if look > doubt_ago)
     return next(ahead, LATER)
-

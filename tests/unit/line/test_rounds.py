@@ -12,6 +12,7 @@ from consumer.model import (
     Accepted,
     Answer,
     Blocked,
+    Evidence,
     MarkFailed,
     MarkParked,
     MarkSent,
@@ -27,7 +28,7 @@ from consumer.model import (
     Transition,
     Unclear,
 )
-from consumer.rounds import NEXT_ROUNDS, Standing
+from consumer.rounds import NEXT_ROUNDS, Standing, after_in_doubt
 from consumer.rounds import after as after_answer
 
 MAX = 4
@@ -108,3 +109,19 @@ def test_rounds_end(standing: Standing) -> None:
         assert transition == MarkFailed("x", Reason.EXHAUSTED)
     else:
         assert transition == MarkParked("x", NEXT_ROUNDS[ended.round])
+
+
+@given(
+    st.one_of(certain, uncertain, st.just(Refused("r")), st.just(Rejected("r")), st.just(TooLate()))
+)
+def test_in_doubt_only_an_acceptance_says_something(answer: Answer) -> None:
+    """A "connect refused" of the repeat says nothing about the first attempt."""
+    transition = after_in_doubt(answer, "p", Evidence.REPEAT, 30.0)
+    assert isinstance(transition, MarkUnknown)
+    assert transition.look_in == 30.0
+    assert transition.give_back is isinstance(answer, SlowDown | Blocked | TooLate)
+
+
+def test_in_doubt_an_acceptance_names_its_evidence() -> None:
+    transition = after_in_doubt(Accepted("m-1"), "p", Evidence.POLICY, 30.0)
+    assert transition == MarkSent("p", "m-1", Evidence.POLICY)
