@@ -19,6 +19,7 @@ from consumer.intake.kafka.client import guard_offset_fetch
 from consumer.intake.kafka.consumer import Consumer
 from consumer.intake.kafka.listener import Owner
 from consumer.intake.kafka.producer import Producer
+from consumer.intake.kafka.reader import Reader, RecordGoneError
 
 __all__ = [
     "CommitAnswer",
@@ -28,6 +29,8 @@ __all__ = [
     "Lost",
     "Owner",
     "Producer",
+    "Reader",
+    "RecordGoneError",
     "check_topics",
     "guard_offset_fetch",
 ]
