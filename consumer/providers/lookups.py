@@ -63,4 +63,5 @@ class Search(Protocol):
 
     def question(self, message: Message) -> Question: ...
 
-    def sighting(self, status: int, body: bytes) -> Sighting: ...
+    def sighting(self, message: Message, status: int, body: bytes) -> Sighting:
+        """Read the answer. `message`: to tell our mail from others, where a filter may be ignored."""

@@ -43,7 +43,12 @@ class PostmarkSearch:
         }
         return Question(f"{self._url}?{urlencode(query)}", self._headers)
 
-    def sighting(self, status: int, body: bytes) -> Sighting:
+    def sighting(
+        self,
+        message: Message,  # noqa: ARG002 - the search found it by our key
+        status: int,
+        body: bytes,
+    ) -> Sighting:
         answer = members(body)
         found = answer.get("Messages")
         if status != 200 or not isinstance(found, list):  # noqa: PLR2004 - as documented

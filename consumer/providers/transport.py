@@ -222,7 +222,7 @@ class HttpLookup:
                     url, headers=question.headers, allow_redirects=False
                 ) as response:
                     await heard.listen(response)
-            return self._search.sighting(heard.status, bytes(heard.body))
+            return self._search.sighting(message, heard.status, bytes(heard.body))
         except Exception as problem:  # noqa: BLE001 - whatever it was, nothing was learned
             return Unasked(_kind(problem))
 

@@ -64,5 +64,5 @@ async def test_the_stream_is_always_named(postmark: Stage) -> None:
 def test_an_answer_that_says_nothing_is_not_absence(body: str) -> None:
 
     search = PostmarkSearch("http://any", {}, "outbound")
-    assert isinstance(search.sighting(200, body.encode()), Unasked)
-    assert isinstance(search.sighting(500, b'{"Messages": []}'), Unasked)
+    assert isinstance(search.sighting(MAIL, 200, body.encode()), Unasked)
+    assert isinstance(search.sighting(MAIL, 500, b'{"Messages": []}'), Unasked)
