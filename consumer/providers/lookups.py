@@ -64,4 +64,4 @@ class Search(Protocol):
     def question(self, message: Message) -> Question: ...
 
     def sighting(self, message: Message, status: int, body: bytes) -> Sighting:
-        """Read the answer. `message`: to tell our mail from others, where a filter may be ignored."""
+        """Read the answer. `message` is what was asked about: others may come with it."""

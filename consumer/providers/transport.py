@@ -65,7 +65,7 @@ class OneShot(BytesPayload):
     """A body that leaves at most once, and not after its deadline."""
 
     def __init__(self, body: bytes, lease: Lease, until: float, timeout: float) -> None:
-        super().__init__(body, content_type="application/json")
+        super().__init__(body)  # what it is, the adapter says in its headers
         self.fired = False
         self.late = False
         self._revoked = False
