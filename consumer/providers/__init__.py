@@ -12,17 +12,19 @@ from consumer.providers.lookups import Absent, Found, Lookup, Sighting, Unasked
 from consumer.providers.options import Duration, Options, Secrets, seconds
 from consumer.providers.postmark import Postmark, PostmarkOptions
 from consumer.providers.resend import Resend, ResendOptions
+from consumer.providers.sendgrid import SendGrid, SendGridOptions
 from consumer.providers.ses import Ses, SesOptions
 from consumer.providers.smtp import SmtpOptions, SmtpProvider
 from consumer.providers.transport import HttpProvider
 
 AnyOptions: TypeAlias = Annotated[
-    PostmarkOptions | ResendOptions | SesOptions | SmtpOptions | FileOptions,
+    PostmarkOptions | ResendOptions | SendGridOptions | SesOptions | SmtpOptions | FileOptions,
     Field(discriminator="type"),
 ]
 OPTIONS: dict[str, type[Options]] = {
     "postmark": PostmarkOptions,
     "resend": ResendOptions,
+    "sendgrid": SendGridOptions,
     "ses": SesOptions,
     "smtp": SmtpOptions,
     "file": FileOptions,
@@ -47,6 +49,8 @@ def adapter(options: Options) -> Adapter:
             return Postmark(options)
         case ResendOptions():
             return Resend(options)
+        case SendGridOptions():
+            return SendGrid(options)
         case SesOptions():
             return Ses(options)
         case _:
@@ -70,6 +74,7 @@ __all__ = [
     "Provider",
     "ResendOptions",
     "Secrets",
+    "SendGridOptions",
     "SesOptions",
     "Sighting",
     "SmtpOptions",

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from tests.doubles.api import Api
 from tests.doubles.postmark import PostmarkApi
 from tests.doubles.resend import ResendApi
+from tests.doubles.sendgrid import SendGridApi
 from tests.doubles.ses import SesApi
 
 APIS: dict[str, Callable[[], Api]] = {
     "postmark": PostmarkApi,
     "resend": ResendApi,
+    "sendgrid": SendGridApi,
     "ses": SesApi,
 }

@@ -194,6 +194,8 @@ async def _silence() -> NoReturn:
 
 
 async def _in_pieces(request: web.BaseRequest, reply: Reply, fault: Fault) -> web.StreamResponse:
+    if not reply.body:
+        return await _head_in_pieces(request, reply, fault)
     response = web.StreamResponse(status=reply.status, headers=reply.headers)
     response.content_length = len(reply.body)
     await response.prepare(request)
@@ -205,6 +207,26 @@ async def _in_pieces(request: web.BaseRequest, reply: Reply, fault: Fault) -> we
         await response.write(reply.body[place : place + 1])
     await response.write_eof()
     return response
+
+
+async def _head_in_pieces(
+    request: web.BaseRequest, reply: Reply, fault: Fault
+) -> web.StreamResponse:
+    """An answer without a body is all head: that is what breaks off, or comes byte by byte."""
+    headers = {**reply.headers, "Content-Length": "0", "Connection": "close"}
+    lines = (f"{name}: {value}\r\n" for name, value in headers.items())
+    head = f"HTTP/1.1 {reply.status} Said\r\n{''.join(lines)}\r\n".encode()
+    if fault.word == "cut":
+        return _hang_up(request, head[:20])
+    for place in range(len(head) - 1):
+        await asyncio.sleep(fault.seconds)
+        _write(request, head[place : place + 1])
+    return _hang_up(request, head[-1:])
+
+
+def _write(request: web.BaseRequest, piece: bytes) -> None:
+    if request.transport is not None:
+        request.transport.write(piece)
 
 
 def _hang_up(request: web.BaseRequest, last_words: bytes = b"") -> web.Response:

@@ -24,6 +24,7 @@ from tests.doubles.ledger import Ledger
 from tests.doubles.postmark import PostmarkApi
 from tests.doubles.resend import ResendApi
 from tests.doubles.script import Fault, Script
+from tests.doubles.sendgrid import SendGridApi
 from tests.doubles.ses import SesApi
 from tests.doubles.smtp import SmtpDouble
 
@@ -79,6 +80,17 @@ RESEND: Final = Kind(
         Unclear: said(500, {"name": "application_error"}),
     },
 )
+SENDGRID: Final = Kind(
+    "sendgrid",
+    lambda: Double(SendGridApi()),
+    {
+        SlowDown: said(429, {"errors": [{"message": "too many requests"}]}, {"Retry-After": "2"}),
+        Refused: said(400, {"errors": [{"field": "personalizations.0.to.0.email"}]}),
+        Rejected: said(400, {"errors": [{"field": "subject", "message": "ada@example.com"}]}),
+        Blocked: said(401, {"errors": [{"message": "Maximum credits exceeded"}]}),
+        Unclear: Fault("status", status=503),
+    },
+)
 SES: Final = Kind(
     "ses",
     lambda: Double(SesApi()),
@@ -104,4 +116,4 @@ SMTP: Final = Kind(
     takes_utf8_local=True,
 )
 
-KINDS: Final = (POSTMARK, RESEND, SES, SMTP)
+KINDS: Final = (POSTMARK, RESEND, SENDGRID, SES, SMTP)
