@@ -1,0 +1,156 @@
+"""Mailgun's `POST /v3/{domain}/messages` and its events, as strict as the documentation.
+
+https://documentation.mailgun.com/docs/mailgun/api-reference/send/mailgun/messages, .../events
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from tests.doubles.api import Api, Call, RefusalError, Reply, Taken, as_json, one_mailbox
+from tests.doubles.ledger import Ledger
+
+FORM = "application/x-www-form-urlencoded"
+ONCE = {"from", "to", "subject", "text", "html"}
+SWITCHES = {"o:tracking", "o:tracking-opens", "o:tracking-clicks"}
+KNOWN = ONCE | SWITCHES | {"o:tag", "o:sending-ip-pool"}
+HEADER = re.compile(r"[hv]:[!-9;-~]+")
+MESSAGE_ID = re.compile(r"<[^<>@\s]+@[^<>@\s]+>")
+MEGABYTE = 1024 * 1024
+
+Form = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class TakenHere(Taken):
+    message_id: str
+
+
+class MailgunApi(Api):
+    """`sending_key` may send and nothing else, as a domain's sending key."""
+
+    name = "mailgun"
+
+    def __init__(
+        self, api_key: str = "key-all", sending_key: str = "key-send", domain: str = "mg.example"
+    ) -> None:
+        self.api_key = api_key
+        self.sending_key = sending_key
+        self.domain = domain
+        self.credentials = {"api_key": api_key, "domain": domain}
+
+    def check(self, call: Call) -> Taken:
+        self._authorised(call, self.api_key, self.sending_key)
+        self._at(call, "POST", "messages")
+        if call.headers.get("Content-Type", "") != FORM:
+            raise _error(400, "from parameter is missing")  # what is no form has no fields
+        form = _form(call.body)
+        recipient = _addressed(form)
+        _content(form)
+        _send_options(form)
+        message_id = form["h:Message-Id"][0][1:-1]
+        return TakenHere(form.get("v:sendonce_key", [""])[0], recipient, message_id)
+
+    def store(self, taken: Taken, ledger: Ledger) -> Reply:
+        """Keep the mail's own Message-ID: two mails of one key have one id."""
+        assert isinstance(taken, TakenHere)
+        ledger.accept(taken.key, taken.message_id)
+        return self.accepted(taken, taken.message_id)
+
+    def accepted(self, taken: Taken, message_id: str) -> Reply:
+        return as_json(200, {"id": f"<{message_id}>", "message": "Queued. Thank you."})
+
+    def ask(self, call: Call, ledger: Ledger) -> Reply | None:
+        """Answer with the events of one id; of all mails, where the filter holds no bare id."""
+        self._authorised(call, self.api_key)
+        self._at(call, "GET", "events")
+        query = parse_qs(urlsplit(call.path).query)
+        if query.get("ascending") not in (["yes"], ["no"]) or int(query["limit"][0]) > 300:
+            raise _error(400, "ascending, limit")
+        wanted = query.get("message-id", [""])[0]
+        events = [
+            _event(key, message_id)
+            for key, ids in ledger.accepted.items()
+            for message_id in ids
+            if message_id == wanted or "@" not in wanted or "<" in wanted
+        ]
+        return as_json(200, {"items": events[: int(query["limit"][0])], "paging": {}})
+
+    def _authorised(self, call: Call, *keys: str) -> None:
+        good = {f"Basic {b64encode(f'api:{key}'.encode()).decode()}" for key in keys}
+        if call.headers.get("Authorization") not in good:
+            raise RefusalError(Reply(401, b"Forbidden", {"Content-Type": "text/plain"}))
+
+    def _at(self, call: Call, method: str, door: str) -> None:
+        path = urlsplit(call.path).path
+        if not re.fullmatch(rf"/v3/[^/]+/{door}", path) or call.method != method:
+            raise RefusalError(Reply(404, b"404 page not found"))
+        if path.split("/")[2] != self.domain:
+            raise _error(404, "Domain not found")
+
+
+def _event(key: str, message_id: str) -> dict[str, Any]:
+    return {
+        "event": "accepted",
+        "message": {"headers": {"message-id": message_id}},
+        "user-variables": {"sendonce_key": key},
+    }
+
+
+def _error(status: int, text: str) -> RefusalError:
+    return RefusalError(as_json(status, {"message": text}))
+
+
+def _form(body: bytes) -> Form:
+    if len(body) > 25 * MEGABYTE:
+        raise RefusalError(Reply(413, b"<html>too large</html>"))
+    try:
+        form = parse_qs(
+            body.decode("ascii"), keep_blank_values=True, strict_parsing=True, errors="strict"
+        )
+    except ValueError:
+        raise _error(400, "from parameter is missing") from None
+    if not all(name in KNOWN or HEADER.fullmatch(name) for name in form):
+        raise _error(400, "unknown parameter, or a header's name that is not ASCII")
+    return form
+
+
+def _addressed(form: Form) -> str:
+    for name in ONCE:
+        if len(form.get(name, [])) != 1:
+            raise _error(400, f"{name} parameter is missing")
+    if one_mailbox(form["from"][0]) is None:
+        raise _error(400, "'from' parameter is not a valid address. please check documentation")
+    recipient = one_mailbox(form["to"][0])
+    if recipient is None:
+        raise _error(400, "'to' parameter is not a valid address. please check documentation")
+    return recipient
+
+
+def _content(form: Form) -> None:
+    if not form["text"][0] or not form["html"][0]:
+        raise _error(400, "Need at least one of 'text' or 'html' parameters specified")
+    if any(char in form["subject"][0] for char in "\r\n\0"):
+        raise _error(400, "subject")
+
+
+def _send_options(form: Form) -> None:
+    options = [(name, value) for name, values in form.items() for value in values if ":" in name]
+    if sum(len(value.encode()) for _, value in options) > 16 * 1024:
+        raise _error(400, "Send options (starting with o:, h:, or v:) are limited to 16 kB total")
+    if any(char in value for _, value in options for char in "\r\n\0"):
+        raise _error(400, "a line break")
+    tags = form.get("o:tag", [])
+    if len(tags) > 3 or not all(tag.isascii() and 0 < len(tag) <= 128 for tag in tags):
+        raise _error(400, "o:tag")
+    if not all(form.get(switch) in (["yes"], ["no"]) for switch in SWITCHES):
+        raise _error(400, "tracking has to be said")
+    if not MESSAGE_ID.fullmatch("".join(form.get("h:Message-Id", []))):
+        raise _error(400, "h:Message-Id")
+    if len(form.get("v:sendonce_key", [])) > 1:
+        raise _error(400, "a variable has one value")
