@@ -9,6 +9,7 @@ from pydantic import Field
 from consumer.providers.base import KEY_FIELD, Adapter, Provider
 from consumer.providers.file import FileOptions, FileProvider
 from consumer.providers.lookups import Absent, Found, Lookup, Sighting, Unasked
+from consumer.providers.mailgun import Mailgun, MailgunOptions
 from consumer.providers.options import Duration, Options, Secrets, seconds
 from consumer.providers.postmark import Postmark, PostmarkOptions
 from consumer.providers.resend import Resend, ResendOptions
@@ -18,10 +19,17 @@ from consumer.providers.smtp import SmtpOptions, SmtpProvider
 from consumer.providers.transport import HttpProvider
 
 AnyOptions: TypeAlias = Annotated[
-    PostmarkOptions | ResendOptions | SendGridOptions | SesOptions | SmtpOptions | FileOptions,
+    MailgunOptions
+    | PostmarkOptions
+    | ResendOptions
+    | SendGridOptions
+    | SesOptions
+    | SmtpOptions
+    | FileOptions,
     Field(discriminator="type"),
 ]
 OPTIONS: dict[str, type[Options]] = {
+    "mailgun": MailgunOptions,
     "postmark": PostmarkOptions,
     "resend": ResendOptions,
     "sendgrid": SendGridOptions,
@@ -45,6 +53,8 @@ def build(name: str, options: Options) -> Provider:
 def adapter(options: Options) -> Adapter:
     """Make what an `HttpProvider` speaks through; made anew when credentials change."""
     match options:
+        case MailgunOptions():
+            return Mailgun(options)
         case PostmarkOptions():
             return Postmark(options)
         case ResendOptions():
@@ -69,6 +79,7 @@ __all__ = [
     "Found",
     "HttpProvider",
     "Lookup",
+    "MailgunOptions",
     "Options",
     "PostmarkOptions",
     "Provider",

@@ -51,7 +51,7 @@ class Api(ABC):
     """Strict: what is not as documented is refused, so that the adapter's tests fail."""
 
     name: str
-    credentials: Mapping[str, str]  # what goes beside `base_url` into [providers.X]
+    credentials: Mapping[str, object]  # what goes beside `base_url` into [providers.X]
 
     @abstractmethod
     def check(self, call: Call) -> Taken:

@@ -42,7 +42,7 @@ class MailgunApi(Api):
         self.api_key = api_key
         self.sending_key = sending_key
         self.domain = domain
-        self.credentials = {"api_key": api_key, "domain": domain}
+        self.credentials = {"api_key": api_key, "domain": domain, "read_events": True}
 
     def check(self, call: Call) -> Taken:
         self._authorised(call, self.api_key, self.sending_key)

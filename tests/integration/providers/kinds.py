@@ -21,6 +21,7 @@ from consumer.model import (
 )
 from tests.doubles.engine import Double
 from tests.doubles.ledger import Ledger
+from tests.doubles.mailgun import MailgunApi
 from tests.doubles.postmark import PostmarkApi
 from tests.doubles.resend import ResendApi
 from tests.doubles.script import Fault, Script
@@ -58,6 +59,17 @@ def replied(code: int, text: str, at: str) -> Fault:
     return Fault("status", status=code, body=text, headers={"at": at})
 
 
+MAILGUN: Final = Kind(
+    "mailgun",
+    lambda: Double(MailgunApi()),
+    {
+        SlowDown: said(420, {"message": "limit exceeded, try again after 2 seconds"}),
+        Refused: said(400, {"message": "to parameter is not a valid address: ada@example.com"}),
+        Rejected: said(400, {"message": "Header name must be pure ASCII: ada@example.com"}),
+        Blocked: Fault("status", status=401, body="Forbidden"),
+        Unclear: said(500, {"message": "Internal Server Error"}),
+    },
+)
 POSTMARK: Final = Kind(
     "postmark",
     lambda: Double(PostmarkApi()),
@@ -116,4 +128,4 @@ SMTP: Final = Kind(
     takes_utf8_local=True,
 )
 
-KINDS: Final = (POSTMARK, RESEND, SENDGRID, SES, SMTP)
+KINDS: Final = (MAILGUN, POSTMARK, RESEND, SENDGRID, SES, SMTP)
