@@ -105,8 +105,9 @@ def base_id(said: str) -> str:
 def _said(answer: Mapping[str, Any]) -> _Said:
     errors = answer.get("errors")
     found = [each for each in errors if isinstance(each, dict)] if isinstance(errors, list) else []
-    fields = tuple(str(each["field"]) for each in found if each.get("field") not in {None, "null"})
-    return _Said(fields, " ".join(str(each.get("message")) for each in found).casefold())
+    fields = [each.get("field") for each in found]
+    given = tuple(field for field in fields if isinstance(field, str) and field != "null")
+    return _Said(given, " ".join(str(each.get("message")) for each in found).casefold())
 
 
 def _wait(headers: Mapping[str, str]) -> float | None:

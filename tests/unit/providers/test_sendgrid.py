@@ -124,7 +124,17 @@ def test_a_recipient_is_refused_only_if_nothing_else_was_wrong() -> None:
     assert isinstance(read(400, {}, both), Rejected)
 
 
-@pytest.mark.parametrize("said", [b"", b"[]", b"null", b'{"errors": null}', b'{"errors": ["x"]}'])
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"",
+        b"[]",
+        b"null",
+        b'{"errors": null}',
+        b'{"errors": ["x"]}',
+        b'{"errors": [{"field": []}]}',
+    ],
+)
 def test_a_400_that_names_nothing_is_a_rejection(said: bytes) -> None:
     assert isinstance(read(400, {}, said), Rejected)
 
