@@ -1,0 +1,250 @@
+"""Looks, claims, takeovers, further attempts and renewals, on dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from consumer.guard.claims import Terms
+from consumer.model import (
+    Claim,
+    ClaimResult,
+    Coordinates,
+    Fenced,
+    Found,
+    Granted,
+    Lease,
+    Row,
+    Status,
+)
+from tests.simulation.store_tables import IN_FLIGHT, Database, Message, UniqueViolation
+
+
+@dataclass(slots=True)
+class Standing:
+    """The rows that a claim may meet: under its key, and under another at its coordinates."""
+
+    by_key: Message | None
+    elsewhere: Message | None
+
+
+def look(db: Database, key: str, mail_type: str, at: Coordinates) -> Row | None:
+    standing = _find(db, key, mail_type, at)
+    row = standing.by_key or standing.elsewhere
+    return None if row is None else row.read(db.now)
+
+
+def _find(db: Database, key: str, mail_type: str, at: Coordinates) -> Standing:
+    elsewhere = db.at_place(mail_type, at)
+    if elsewhere is not None and elsewhere.key == key:
+        elsewhere = None
+    return Standing(db.rows.get(key), elsewhere)
+
+
+# ── Claims
+
+
+def claim(db: Database, claims: Sequence[Claim], terms: Terms) -> list[ClaimResult]:
+    results = _round(db, dict(enumerate(claims)), terms)
+    while len(results) < len(claims):  # a row that was to be taken over is gone: claim it as new
+        gone = {n: item for n, item in enumerate(claims) if n not in results}
+        results |= _round(db, {n: replace(item, takes=None) for n, item in gone.items()}, terms)
+    return [results[n] for n in range(len(claims))]
+
+
+def _round(db: Database, claims: dict[int, Claim], terms: Terms) -> dict[int, ClaimResult]:
+    won = _write(db, list(claims.values()), terms)
+    results: dict[int, ClaimResult] = {
+        n: Granted(won[item.token]) for n, item in claims.items() if item.token in won
+    }
+    for n, item in claims.items():
+        if n not in results:
+            result = _lost(db, item, terms)
+            if result is not None:
+                results[n] = result
+    return results
+
+
+def _write(db: Database, claims: list[Claim], terms: Terms) -> dict[str, Lease]:
+    claims.sort(key=lambda item: item.mail.key)
+    new = [item for item in claims if not _takes(item)]
+    taken = [item for item in claims if _takes(item) and not _moves(item)]
+    done = [item for item in new if _insert(db, item, terms)]
+    done += [item for item in taken if _take_over(db, item, terms)]
+    return {item.token: _own(db.rows[item.mail.key], terms) for item in done}
+
+
+def _insert(db: Database, item: Claim, terms: Terms) -> bool:
+    until = db.now + terms.lease
+    return db.insert(
+        Message(
+            item.mail.key, item.mail.type.name, item.mail.recipient, Status.SENDING,
+            item.mail.fingerprint, item.mail.type.digest, item.provider, item.account, 1, 0, 1,
+            terms.owner, item.token, until, db.now, until, item.body_hash,
+            item.record.coordinates, db.now, outcome_due=item.late,
+        )
+    )  # fmt: skip
+
+
+def _take_over(db: Database, item: Claim, terms: Terms, *, new_round: bool = False) -> bool:
+    row, takes = db.rows.get(item.mail.key), item.takes
+    if row is None or takes is None or (row.epoch, row.status) != (takes.epoch, takes.status):
+        return False
+    if not _may_be_taken(row, db.now):
+        return False
+    db.update(row, **_as_taken(db, row, item, terms, new_round=new_round))
+    return True
+
+
+def _may_be_taken(row: Message, now: float) -> bool:
+    if row.status is Status.WAITING:
+        return not row.lease_live(now)
+    return row.status in (Status.FAILED, Status.UNKNOWN)
+
+
+def _as_taken(
+    db: Database, row: Message, item: Claim, terms: Terms, *, new_round: bool
+) -> dict[str, Any]:
+    """A `failed` row starts anew, for the record at hand; the others go on where they stand."""
+    failed, until = row.status is Status.FAILED, db.now + terms.lease
+    same_account = (row.provider, row.account) == (item.provider, item.account)
+    doubt = {"doubt_since": None, "doubt_provider": None} if item.clears_doubt else {}
+    return {
+        "status": Status.SENDING,
+        "epoch": row.epoch + 1,
+        "owner": terms.owner,
+        "token": item.token,
+        "lease_until": until,
+        "attempt_deadline": until,
+        "attempts": 1 if failed or new_round else row.attempts + 1,
+        "round": 0 if failed else row.round + new_round,
+        "fingerprint": item.mail.fingerprint,
+        "catalogue": item.mail.type.digest,
+        "recipient": item.mail.recipient,
+        "body_hash": item.body_hash,
+        "first_attempt_at": row.first_attempt_at if same_account and not failed else db.now,
+        "provider": item.provider,
+        "account": item.account,
+        "error": None,
+        "claimed_at": db.now,
+        "at": item.record.coordinates if failed else row.at,
+        "outcome_due": row.outcome_due or item.late or row.status is Status.UNKNOWN,
+        **doubt,
+    }
+
+
+def start_round(db: Database, item: Claim, terms: Terms) -> ClaimResult:
+    row = db.rows.get(item.mail.key)
+    if _take_over(db, item, terms, new_round=True):
+        return Granted(_own(db.rows[item.mail.key], terms))
+    if row is None:
+        raise LookupError("the row of a parked record is gone")
+    return Granted(_own(row, terms)) if _is_ours(row, item) else Found(row.read(db.now))
+
+
+def _lost(db: Database, item: Claim, terms: Terms) -> ClaimResult | None:
+    standing = _find(db, item.mail.key, item.mail.type.name, item.record.coordinates)
+    by_key, elsewhere = standing.by_key, standing.elsewhere
+    if by_key is not None and _is_ours(by_key, item):
+        return Granted(_own(by_key, terms))
+    robbed = by_key is None and elsewhere is not None and elsewhere.status is Status.FAILED
+    if _moves(item) or robbed:
+        return _claim_with_coordinates(db, item, terms, standing)
+    row = by_key or elsewhere
+    return None if row is None else Found(row.read(db.now))
+
+
+def _claim_with_coordinates(
+    db: Database, item: Claim, terms: Terms, standing: Standing
+) -> ClaimResult | None:
+    """In one transaction: a `failed` row elsewhere gives up the coordinates, and we claim."""
+    victim = standing.elsewhere
+    gives = victim is not None and victim.status is Status.FAILED
+    before = (victim.at, victim.epoch) if victim is not None else None
+    if victim is not None and gives:
+        db.update(victim, at=None, epoch=victim.epoch + 1)
+    try:
+        if (_take_over if _takes(item) else _insert)(db, item, terms):
+            return Granted(_own(db.rows[item.mail.key], terms))
+    except UniqueViolation:
+        pass
+    if victim is not None and gives and before is not None:  # rolled back
+        db.update(victim, at=before[0], epoch=before[1])
+    return _what_stands(db, item)
+
+
+def _what_stands(db: Database, item: Claim) -> ClaimResult | None:
+    standing = _find(db, item.mail.key, item.mail.type.name, item.record.coordinates)
+    by_key, elsewhere = standing.by_key, standing.elsewhere
+    if elsewhere is not None and elsewhere.status is not Status.FAILED:
+        return Found(elsewhere.read(db.now))
+    return None if by_key is None else Found(by_key.read(db.now))
+
+
+def _takes(item: Claim) -> bool:
+    return item.takes is not None and item.takes.key == item.mail.key
+
+
+def _moves(item: Claim) -> bool:
+    row = item.takes
+    if row is None or row.key != item.mail.key or row.status is not Status.FAILED:
+        return False
+    return row.coordinates != item.record.coordinates
+
+
+def _is_ours(row: Message, item: Claim) -> bool:
+    return row.status is Status.SENDING and row.token == item.token
+
+
+def _own(row: Message, terms: Terms) -> Lease:
+    return Lease(row.key, row.epoch, row.token, terms.ends_at, row.attempts, row.round)
+
+
+# ── The flight that holds its row
+
+
+def next_attempt(
+    db: Database, lease: Lease, provider: str, account: str, body_hash: bytes, terms: Terms
+) -> Lease | Fenced:
+    row = db.rows.get(lease.key)
+    ours = row is not None and (row.epoch, row.token) == (lease.epoch, lease.token)
+    if row is None or not ours:
+        return Fenced(None if row is None else row.read(db.now))
+    if row.status is Status.WAITING and row.attempts == lease.attempts:
+        _start(db, row, provider, account, body_hash, terms)
+    elif row.status is not Status.SENDING or row.attempts != lease.attempts + 1:
+        return Fenced(row.read(db.now))
+    lease.attempts += 1
+    lease.ends_at = max(lease.ends_at, terms.ends_at)
+    return lease
+
+
+def _start(
+    db: Database, row: Message, provider: str, account: str, body_hash: bytes, terms: Terms
+) -> None:
+    until = db.now + terms.lease
+    same_account = (row.provider, row.account) == (provider, account)
+    db.update(
+        row, status=Status.SENDING, attempts=row.attempts + 1, lease_until=until,
+        attempt_deadline=until, provider=provider, account=account, body_hash=body_hash,
+        first_attempt_at=row.first_attempt_at if same_account else db.now,
+    )  # fmt: skip
+
+
+def renew(db: Database, leases: Sequence[Lease], terms: Terms) -> None:
+    until = db.now + terms.lease
+    for lease in leases:
+        row = db.rows.get(lease.key)
+        if row is None or not _may_renew(row, lease):
+            lease.ends_at = 0.0
+            continue
+        row.lease_until = until
+        if row.status is Status.SENDING:
+            row.attempt_deadline = until
+        lease.ends_at = max(lease.ends_at, terms.ends_at)
+
+
+def _may_renew(row: Message, lease: Lease) -> bool:
+    ours = (row.epoch, row.token) == (lease.epoch, lease.token)
+    return ours and row.status in IN_FLIGHT and row.lease_until is not None
