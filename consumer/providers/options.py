@@ -35,6 +35,7 @@ def listed(value: object) -> object:
 
 Duration = Annotated[float, BeforeValidator(seconds), Field(ge=0, allow_inf_nan=False)]
 Secrets = Annotated[tuple[SecretStr, ...], BeforeValidator(listed)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(listed)]
 
 
 class Options(BaseModel):
@@ -47,6 +48,8 @@ class Options(BaseModel):
     concurrency: Annotated[int, Field(ge=1)] = 50  # requests on the wire, per worker
     rate: Annotated[float, Field(gt=0)] | None = None  # mails a second, whole fleet
     account: str | None = None  # names the account, where its credentials are rotated
+    # What the provider's webhooks are verified with, several while it is rotated. postmark:
+    # "user:password"; mailgun: the signing key; resend: "whsec_..."; sendgrid: its public key.
     webhook_secret: Secrets = ()
 
     @model_validator(mode="after")

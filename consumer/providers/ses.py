@@ -23,7 +23,7 @@ from consumer.providers import mime
 from consumer.providers.aws import AwsCredentials
 from consumer.providers.base import KEY_FIELD, prepared
 from consumer.providers.fields import mailbox, refuse
-from consumer.providers.options import Options
+from consumer.providers.options import Options, Texts
 from consumer.providers.ses_answers import read
 from consumer.providers.sigv4 import Keys, Scope, sign
 
@@ -43,7 +43,8 @@ class SesOptions(Options):
 
     Without `access_key_id` and `secret_access_key` (both or none) the usual AWS chain is asked,
     for `profile` if there is one. `account`: whatever tells this account from another one that is
-    or was used under the same name; default: the region.
+    or was used under the same name; default: the region. `webhook_topics`: ARNs of the SNS topics
+    that may tell us of events; SNS signs with certificates of its own, so there is no secret.
     """
 
     type: Literal["ses"] = "ses"
@@ -54,6 +55,7 @@ class SesOptions(Options):
     access_key_id: str | None = None
     secret_access_key: SecretStr | None = None
     session_token: SecretStr | None = None
+    webhook_topics: Texts = ()
 
     @model_validator(mode="after")
     def a_key_has_two_halves(self) -> Self:

@@ -35,6 +35,7 @@ from consumer.telemetry.series import (
     histograms,
     lag_of,
 )
+from consumer.telemetry.webhooks import WebhookCounts
 
 # From a quiet evening (milliseconds) to the far side of an outage (hours).
 _WAITS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200)
@@ -74,6 +75,7 @@ class Metrics:
             registry, "skipped", "Records that a written rule skipped.", "topic", "rule"
         )
         self._outcomes = counters(registry, "outcomes", "Outcome records published.", "status")
+        self.webhooks = WebhookCounts(registry)
         self.doubles = counter(registry, "doubles", "Second acceptances seen for one key.")
         self.fenced = counter(registry, "fenced_writes", "Writes that a later epoch kept out.")
 

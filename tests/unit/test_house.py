@@ -17,7 +17,7 @@ from tests.unit.house import ROOT, SOURCES, nodes_of, text_of
 # A room may import itself and these; what is not named here wires, and may import everything.
 NOTHING: frozenset[str] = frozenset()
 VOCABULARY = frozenset({"model", "keys"})
-ROOMS = ("events", "catalogue", "guard", "providers", "intake")
+ROOMS = ("events", "catalogue", "guard", "providers", "intake", "webhooks")
 MAY_IMPORT = {"model": NOTHING, "keys": {"model"}} | dict.fromkeys(ROOMS, VOCABULARY)
 
 # What decides about mails knows the rooms, and nothing of how they are configured or shown.
@@ -43,13 +43,14 @@ NOT_ON_THE_LINE = frozenset({"settings", "cli", "admin", "service", "parts", "as
 ONLY_IN = {
     "aiokafka": ("intake/kafka",),
     "asyncpg": ("guard",),
-    "aiohttp": ("providers", "admin", "demo"),
+    "aiohttp": ("providers", "admin", "demo", "webhooks"),
     "botocore": ("providers",),
     "aiosmtplib": ("providers",),
     "jinja2": ("catalogue",),
     "jsonschema_rs": ("catalogue",),
     "confluent_kafka": ("demo", "cli/demo.py"),
     "typer": ("cli",),
+    "cryptography": ("webhooks",),
 }
 
 
