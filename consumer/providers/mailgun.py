@@ -93,7 +93,7 @@ def _basic(api_key: SecretStr) -> str:
 
 
 def form(pairs: Pairs) -> bytes:
-    """Write what `urllib.parse.urlencode` writes, in a third of its time: bodies are long."""
+    """Write what `urllib.parse.urlencode` writes, in less than half its time: bodies are long."""
     return "&".join(f"{_quoted(name)}={_quoted(value)}" for name, value in pairs).encode("ascii")
 
 
