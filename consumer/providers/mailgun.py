@@ -15,7 +15,7 @@ import re
 from base64 import b64encode
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal, TypeAlias
-from urllib.parse import quote_plus
+from urllib.parse import urlencode
 
 from pydantic import Field, SecretStr
 
@@ -35,7 +35,6 @@ SEND_OPTIONS_LIMIT: Final = 16_000
 REGIONS: Final = {"us": "https://api.mailgun.net", "eu": "https://api.eu.mailgun.net"}
 CONTENT: Final = {"Content-Type": "application/x-www-form-urlencoded"}  # never JSON
 _NOT_IN_TAGS: Final = re.compile(r"[^ -~]")
-_QUOTED: Final = tuple(quote_plus(bytes((byte,))) for byte in range(256))
 
 Pairs: TypeAlias = list[tuple[str, str]]
 Domain = Annotated[str, Field(pattern=r"^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$")]
@@ -78,7 +77,8 @@ class Mailgun:
         size = sum(len(name.encode()) + len(value.encode()) for name, value in options)
         if size > SEND_OPTIONS_LIMIT:
             return Rejected(f"send options of {size} bytes, Mailgun takes {SEND_OPTIONS_LIMIT}")
-        return prepared(message, self._url, form([*_content(message), *options]), CONTENT)
+        body = urlencode([*_content(message), *options]).encode("ascii")
+        return prepared(message, self._url, body, CONTENT)
 
     async def sign(self, prepared: Prepared) -> Mapping[str, str]:  # noqa: ARG002 - one key signs all
         return self._credentials
@@ -90,15 +90,6 @@ class Mailgun:
 def _basic(api_key: SecretStr) -> str:
     pair = f"api:{api_key.get_secret_value()}"
     return f"Basic {b64encode(pair.encode()).decode('ascii')}"
-
-
-def form(pairs: Pairs) -> bytes:
-    """Write what `urllib.parse.urlencode` writes, in less than half its time: bodies are long."""
-    return "&".join(f"{_quoted(name)}={_quoted(value)}" for name, value in pairs).encode("ascii")
-
-
-def _quoted(text: str) -> str:
-    return "".join(map(_QUOTED.__getitem__, text.encode()))
 
 
 def _content(message: Message) -> Pairs:
