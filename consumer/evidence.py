@@ -27,6 +27,9 @@ WINDOW_MARGIN = 300.0
 # How long a webhook is waited for before a person, or the policy, is asked. No provider promises
 # anything; they deliver within seconds, and what comes later still settles the row.
 PUSH_PATIENCE = 120.0
+# How long a provider is asked that gives no answer (a key without the right to look, an outage)
+# before that counts as nothing to ask.
+ASK_PATIENCE = 2 * 3600.0
 # Looks for evidence, in seconds since the doubt began; then every LATER.
 LOOKS = (FIRST_LOOK, 10.0, 30.0, 120.0, 600.0, 1800.0)
 LATER = 3600.0
@@ -57,6 +60,7 @@ class Case:
     same_bytes: bool  # today's rendering is what was sent
     held_back: bool = False  # a rule forbids to send it by now
     absent: bool = False  # asked, late enough for it to count, and not found
+    mute: bool = False  # asked, and it has not said anything for far too long
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +103,7 @@ def next_step(means: Means, case: Case) -> Step:
     within = means.window - WINDOW_MARGIN - case.first_attempt_ago
     if within > 0 and case.same_account and case.same_bytes and _may_send(case):
         return Repeat(within)
-    if means.visible_after is not None and case.same_account:
+    if means.visible_after is not None and case.same_account and not case.mute:
         if not case.absent:
             return Ask()
         if means.absence_proves and case.attempts_left > 0:

@@ -132,11 +132,19 @@ class Inquiry:
             case Absent():
                 return await self._absent(question, case, asked.visible_after)
             case Unasked(error):
-                look_in = evidence.look_again_in(case.doubt_ago)
-                await self.guard.put_off(row, look_in, "asked", error)
-                return None
+                return await self._mute(question, case, asked.visible_after, error)
             case _:
                 assert_never(sighting)
+
+    async def _mute(
+        self, question: Question, case: Case, visible_after: float, error: str
+    ) -> Ending | None:
+        """No answer says nothing; one that never comes must not hide the mail from a person."""
+        if case.doubt_ago < visible_after + evidence.ASK_PATIENCE:
+            look_in = evidence.look_again_in(case.doubt_ago)
+            await self.guard.put_off(question.row, look_in, "asked", error)
+            return None
+        return await self._go_on(question, replace(case, mute=True))
 
     async def _absent(self, question: Question, case: Case, visible_after: float) -> Ending | None:
         """Not there: which says something only if it would surely be there by now."""
@@ -145,5 +153,9 @@ class Inquiry:
             look_in = min(counts_in, evidence.look_again_in(case.doubt_ago))
             await self.guard.put_off(question.row, look_in, "asked", "not found yet")
             return None
-        absent = replace(case, absent=True)
-        return await self._act(evidence.next_step(question.route.means, absent), question, absent)
+        return await self._go_on(question, replace(case, absent=True))
+
+    async def _go_on(self, question: Question, case: Case) -> Ending | None:
+        step = evidence.next_step(question.route.means, case)
+        assert not isinstance(step, Ask), "asked a moment ago"
+        return await self._act(step, question, case)

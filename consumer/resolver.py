@@ -98,7 +98,8 @@ class Resolver:
         if row.status not in _OPEN:
             return await self._replay(due, hold)
         if row.status is Status.SENDING:
-            return None if row.lease_live else await self._abandoned(row, due)
+            await self._abandoned(row, due)
+            return None
         mail = self._line.read(due.record)
         if not isinstance(mail, Mail):
             await self._guard.wait_for_deploy(due.letter, NOT_READABLE)
@@ -123,7 +124,8 @@ class Resolver:
         return ending
 
     async def _abandoned(self, row: Row, due: Due) -> None:
-        await self._guard.abandon(row, row.mail_type, due.record)
+        if not row.lease_live:
+            await self._guard.abandon(row, row.mail_type, due.record)
 
     async def _tell(self) -> None:
         self._tell_again_at = time.monotonic() + TELL

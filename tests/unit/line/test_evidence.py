@@ -62,6 +62,9 @@ NOTHING = Means()
         (LOOKUP, replace(CASE, absent=True), Open()),
         (LOOKUP, replace(RESEND, absent=True), SendAgain()),
         (LOOKUP, replace(RESEND, absent=True, held_back=True), Open()),
+        (LOOKUP, replace(CASE, mute=True), Open()),
+        (LOOKUP, replace(RESEND, mute=True), SendAgain()),
+        (DOCUMENTED, replace(CASE, absent=True, mute=True), Open()),
         (DOCUMENTED, replace(CASE, absent=True), SendAnew()),
         (DOCUMENTED, replace(CASE, absent=True, attempts_left=0), Open()),
         (PUSH, CASE, Wait(PUSH_PATIENCE - 60)),
@@ -88,6 +91,7 @@ cases = st.builds(
     same_bytes=st.booleans(),
     held_back=st.booleans(),
     absent=st.booleans(),
+    mute=st.booleans(),
 )
 means_ = st.builds(
     Means,
