@@ -12,8 +12,8 @@ from consumer.model import Bad, Claim, Fenced, Found, MarkExpired, MarkUnknown, 
 
 if TYPE_CHECKING:
     from consumer.endings import Ended, Ending
-    from consumer.hand import InHand
     from consumer.guard import Guard
+    from consumer.hand import InHand
     from consumer.intake.hold import Hold
     from consumer.model import Record, Rejected, Row, SkipRule
 
@@ -46,7 +46,7 @@ class Aside:
     async def abandon(self, row: Row, case: InHand) -> Ending | None:
         """Whoever was sending is gone, and nobody knows how far it came."""
         with case.hold.fixed():
-            result = await self.guard.abandon(row, case.mail, case.record)
+            result = await self.guard.abandon(row, case.mail.type.name, case.record)
         if isinstance(result, Fenced):
             return None
         unknown = MarkUnknown("the sending worker is gone", row.provider)
@@ -80,7 +80,7 @@ class Aside:
     async def park_too(self, row: Row, case: InHand) -> Ending | None:
         """This record shares the fate of a row that is not settled yet."""
         with case.hold.fixed():
-            result = await self.guard.park_too(case.record, case.mail, row)
+            result = await self.guard.park_too(case.record, case.mail.type.name, row)
         if isinstance(result, Fenced):
             return None
         return endings.stored(case.record, case.mail, row, duplicate=False)

@@ -4,11 +4,14 @@ Guard           look, claim, next_attempt, record; park, take_due; leases, upkee
 judge           what a found row means for a record (`verdict.py`, pure)
 migrate         the schema and the stamp of its environment (`schema.py`)
 
-guard.py ─▶ queues.py    the hot statements, each with its connection
-         ─▶ batches.py   what arrives while a statement runs forms the next one
-         ─▶ lanes.py     connections, repeats, timeouts
-         ─▶ claims.py    attempts.py   outcomes.py (▶ transitions.py, pure)   leases.py
-            parking.py   telling.py    reading.py   upkeep.py   letters.py   rows.py
+guard.py ─▶ connections.py   of one worker
+         ─▶ queues.py        the hot statements, each with its connection
+         ─▶ batches.py       what arrives while a statement runs forms the next one
+         ─▶ lanes.py         one connection: repeats, timeouts
+         ─▶ claims.py (▶ takeovers.py)   attempts.py   leases.py
+            outcomes.py, proofs.py (▶ transitions.py, pure; ▶ writes.py)
+            parking.py   doubts.py   hearing.py   sweep.py   telling.py   upkeep.py
+            reading.py   letters.py   history.py   rows.py
 """
 
 from consumer.guard.errors import (
@@ -24,10 +27,12 @@ from consumer.guard.errors import (
     WrongEnvironment,
 )
 from consumer.guard.guard import Guard
+from consumer.guard.hearing import NewsDue
+from consumer.guard.history import Happening
 from consumer.guard.lanes import Address
 from consumer.guard.leases import renew_interval
 from consumer.guard.letters import DeadLetter, LetterStatus
-from consumer.guard.parking import Due
+from consumer.guard.parking import Age, Due
 from consumer.guard.reading import Query, Story
 from consumer.guard.schema import check_schema, migrate
 from consumer.guard.verdict import (
@@ -47,6 +52,7 @@ from consumer.guard.verdict import (
 __all__ = [
     "Abandoned",
     "Address",
+    "Age",
     "AlsoParked",
     "Conflict",
     "DeadLetter",
@@ -55,10 +61,12 @@ __all__ = [
     "Guard",
     "GuardClosed",
     "GuardError",
+    "Happening",
     "KeyDrift",
     "LetterStatus",
     "LoginRefused",
     "MissingRights",
+    "NewsDue",
     "PostgresUnreachable",
     "Query",
     "Redelivery",

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from consumer.guard.claims import Terms
 from consumer.guard.rows import find_key
+from consumer.guard.terms import Terms
 from consumer.model import Fenced, Lease, Row, Status
 
 NEXT_ATTEMPT = """

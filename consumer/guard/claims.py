@@ -12,55 +12,30 @@ A row read back in flight under our own token is ours: the answer to its COMMIT 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from dataclasses import replace
 from typing import Any
 
 import asyncpg
 
-from consumer.guard.rows import Place, Standing, find, find_key
-from consumer.model import Claim, ClaimResult, Found, Granted, Lease, Row, Status, elapsed
+from consumer.guard.rows import Place, Standing, find
+from consumer.guard.takeovers import take_over
+from consumer.guard.terms import Terms, columns, is_ours, lease_of, own_lease, values_of
+from consumer.model import Claim, ClaimResult, Found, Granted, Status
 
 INSERT = """
     INSERT INTO sent_message (idempotency_key, event_type, recipient, status, fingerprint,
         catalogue, provider, account, attempts, round, epoch, owner, token, lease_until,
         first_attempt_at, attempt_deadline, body_hash, topic, "partition", "offset",
-        record_timestamp, claimed_at)
+        record_timestamp, claimed_at, outcome_due)
     SELECT u.k, u.e, u.r, 'sending', u.f, u.c, u.p, u.a, 1, 0, 1, $1, u.tk, now() + $2::interval,
-           now(), now() + $2::interval, u.bh, u.t, u.pa, u.o, u.ts, now()
+           now(), now() + $2::interval, u.bh, u.t, u.pa, u.o, u.ts, now(), {late}
       FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
                   $9::text[], $10::text[], $11::bytea[], $12::text[], $13::int[], $14::bigint[],
                   $15::bigint[]) AS u(k, e, r, f, c, p, a, tk, bh, t, pa, o, ts)
     ON CONFLICT DO NOTHING
     RETURNING idempotency_key AS key, token, epoch, attempts, round
 """
-
-# A `failed` row starts anew, for the record at hand. A `waiting` one goes on, at its own
-# coordinates, with the attempts it has left ($18: or with a new round). Doubt is not touched.
-TAKE_OVER = """
-    UPDATE sent_message m
-       SET status = 'sending', epoch = m.epoch + 1, owner = $1, token = u.tk,
-           lease_until = now() + $2::interval, attempt_deadline = now() + $2::interval,
-           attempts = CASE WHEN m.status = 'failed' OR $18 THEN 1 ELSE m.attempts + 1 END,
-           round = CASE WHEN m.status = 'failed' THEN 0 WHEN $18 THEN m.round + 1 ELSE m.round END,
-           fingerprint = u.f, catalogue = u.c, recipient = u.r, body_hash = u.bh,
-           first_attempt_at = CASE
-               WHEN m.status = 'failed' OR (m.provider, m.account) <> (u.p, u.a) THEN now()
-               ELSE m.first_attempt_at END,
-           provider = u.p, account = u.a, error = NULL, claimed_at = now(),
-           topic = CASE WHEN m.status = 'failed' THEN u.t ELSE m.topic END,
-           "partition" = CASE WHEN m.status = 'failed' THEN u.pa ELSE m."partition" END,
-           "offset" = CASE WHEN m.status = 'failed' THEN u.o ELSE m."offset" END,
-           record_timestamp = CASE WHEN m.status = 'failed' THEN u.ts ELSE m.record_timestamp END
-      FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-                  $9::text[], $10::text[], $11::bytea[], $12::text[], $13::int[], $14::bigint[],
-                  $15::bigint[], $16::int[], $17::text[])
-           AS u(k, e, r, f, c, p, a, tk, bh, t, pa, o, ts, ep, st)
-     WHERE m.idempotency_key = u.k AND m.epoch = u.ep AND m.status = u.st
-       AND (m.status = 'failed'
-            OR (m.status = 'waiting' AND coalesce(m.lease_until <= now(), true)))
-    RETURNING m.idempotency_key AS key, m.token, m.epoch, m.attempts, m.round
-"""
+IN_TIME, LATE = INSERT.format(late="false"), INSERT.format(late="true")
 
 GIVE_UP_COORDINATES = """
     UPDATE sent_message
@@ -69,27 +44,6 @@ GIVE_UP_COORDINATES = """
      WHERE "offset" = $1 AND "partition" = $2 AND topic = $3 AND event_type = $4
        AND record_timestamp = $5 AND idempotency_key <> $6 AND status = 'failed'
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """On which a batch is claimed. `started`: read from `elapsed` before its first try went out."""
-
-    owner: str
-    lease: float
-    started: float
-
-    @classmethod
-    def from_now(cls, owner: str, lease: float) -> Terms:
-        return cls(owner, lease, elapsed())
-
-    @property
-    def interval(self) -> timedelta:
-        return timedelta(seconds=self.lease)
-
-    @property
-    def ends_at(self) -> float:
-        return self.started + self.lease
 
 
 class LostError(Exception):
@@ -127,44 +81,26 @@ async def _write(connection: Any, claims: list[Claim], terms: Terms) -> dict[str
     claims.sort(key=lambda item: item.mail.key)
     new = [item for item in claims if not _takes(item)]
     taken = [item for item in claims if _takes(item) and not _moves(item)]
-    rows = [*await _insert(connection, new, terms), *await _take_over(connection, taken, terms)]
-    return {row["token"]: Granted(_lease(row, terms)) for row in rows}
+    rows = [*await _insert(connection, new, terms), *await take_over(connection, taken, terms)]
+    return {row["token"]: Granted(lease_of(row, terms)) for row in rows}
 
 
 async def _insert(connection: Any, claims: list[Claim], terms: Terms) -> list[Any]:
-    if not claims:
-        return []
-    return list(
-        await connection.fetch(INSERT, terms.owner, terms.interval, *_columns(claims, _values))
-    )
-
-
-async def _take_over(
-    connection: Any, claims: list[Claim], terms: Terms, *, new_round: bool = False
-) -> list[Any]:
-    if not claims:
-        return []
-    columns = _columns(claims, lambda item: (*_values(item), *_as_read(item)))
-    return list(await connection.fetch(TAKE_OVER, terms.owner, terms.interval, *columns, new_round))
-
-
-async def start_round(connection: Any, item: Claim, terms: Terms) -> ClaimResult:
-    """Take over a `waiting` row whose round is used up: attempts from 1, in the next round."""
-    rows = await _take_over(connection, [item], terms, new_round=True)
-    if rows:
-        return Granted(_lease(rows[0], terms))
-    row = await find_key(connection, item.mail.key)
-    if row is None:
-        raise LookupError("the row of a parked record is gone")  # never pruned while it is open
-    return Granted(_own(row, terms)) if _is_ours(row, item) else Found(row)
+    """Insert new rows; those of records that are finished already are due from the start."""
+    rows: list[Any] = []
+    for statement, late in ((IN_TIME, False), (LATE, True)):
+        if items := [item for item in claims if item.late is late]:
+            values = columns(items, values_of)
+            rows += await connection.fetch(statement, terms.owner, terms.interval, *values)
+    return rows
 
 
 async def _lost(
     connection: Any, item: Claim, standing: Standing, terms: Terms
 ) -> ClaimResult | None:
     by_key, elsewhere = standing.by_key, standing.by_coordinates
-    if by_key is not None and _is_ours(by_key, item):
-        return Granted(_own(by_key, terms))
+    if by_key is not None and is_ours(by_key, item):
+        return Granted(own_lease(by_key, terms))
     if _moves(item) or (by_key is None and elsewhere and elsewhere.status is Status.FAILED):
         return await _claim_with_coordinates(connection, item, terms)
     return Found(row) if (row := standing.row) else None
@@ -185,16 +121,16 @@ async def _claim_with_coordinates(connection: Any, item: Claim, terms: Terms) ->
 
 
 async def _claim_alone(connection: Any, item: Claim, terms: Terms) -> Granted:
-    rows = await (_take_over if _takes(item) else _insert)(connection, [item], terms)
+    rows = await (take_over if _takes(item) else _insert)(connection, [item], terms)
     if not rows:
         raise LostError
-    return Granted(_lease(rows[0], terms))
+    return Granted(lease_of(rows[0], terms))
 
 
 def _what_stands(item: Claim, standing: Standing, terms: Terms) -> ClaimResult | None:
     by_key, elsewhere = standing.by_key, standing.by_coordinates
-    if by_key is not None and _is_ours(by_key, item):
-        return Granted(_own(by_key, terms))
+    if by_key is not None and is_ours(by_key, item):
+        return Granted(own_lease(by_key, terms))
     if elsewhere is not None and elsewhere.status is not Status.FAILED:
         return Found(elsewhere)  # these coordinates are spoken for: drift, whatever the key's row
     return None if by_key is None else Found(by_key)
@@ -213,37 +149,5 @@ def _moves(item: Claim) -> bool:
     return row.coordinates != item.record.coordinates
 
 
-def _as_read(item: Claim) -> tuple[int, str]:
-    """A row that failed since it was read is not taken over: nobody judged that."""
-    return (0, "") if item.takes is None else (item.takes.epoch, item.takes.status)
-
-
-def _is_ours(row: Row, item: Claim) -> bool:
-    return row.status is Status.SENDING and row.token == item.token
-
-
-def _own(row: Row, terms: Terms) -> Lease:
-    return Lease(row.key, row.epoch, row.token, terms.ends_at, row.attempts, row.round)
-
-
-def _lease(row: Any, terms: Terms) -> Lease:
-    return Lease(
-        row["key"], row["epoch"], row["token"], terms.ends_at, row["attempts"], row["round"]
-    )
-
-
 def _place(item: Claim) -> Place:
     return Place(item.mail.key, item.mail.type.name, item.record.coordinates)
-
-
-def _columns(items: Sequence[Any], values: Any) -> list[tuple[Any, ...]]:
-    return list(zip(*map(values, items), strict=True))
-
-
-def _values(item: Claim) -> tuple[Any, ...]:
-    mail, record = item.mail, item.record
-    return (
-        mail.key, mail.type.name, mail.recipient, mail.fingerprint, mail.type.digest,
-        item.provider, item.account, item.token, item.body_hash,
-        record.topic, record.partition, record.offset, record.timestamp,
-    )  # fmt: skip

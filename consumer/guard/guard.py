@@ -8,21 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from functools import partial
-
-import structlog
 
 from consumer import __version__
-from consumer.guard import claims, outcomes, parking, reading, telling, upkeep
+from consumer.guard import (
+    doubts,
+    hearing,
+    parking,
+    proofs,
+    reading,
+    sweep,
+    takeovers,
+    telling,
+    upkeep,
+)
 from consumer.guard.attempts import Next
 from consumer.guard.batches import OnBatch
-from consumer.guard.claims import Terms
-from consumer.guard.lanes import TIMEOUTS, Address, Lane, Lanes, Weather
-from consumer.guard.leases import Leases
+from consumer.guard.connections import Connections, ignore_batch, log_double
+from consumer.guard.hearing import NewsDue
+from consumer.guard.lanes import Address
 from consumer.guard.letters import DeadLetter, LetterStatus
-from consumer.guard.outcomes import Ending, OnDouble
+from consumer.guard.outcomes import Ending
 from consumer.guard.parking import Due
-from consumer.guard.queues import Queues
+from consumer.guard.proofs import OnDouble
 from consumer.guard.reading import Query, Story
 from consumer.guard.rows import Place
 from consumer.guard.schema import check_schema
@@ -36,6 +43,7 @@ from consumer.model import (
     Lease,
     Mail,
     MarkSent,
+    Notice,
     Reason,
     Record,
     RecordResult,
@@ -45,45 +53,23 @@ from consumer.model import (
 
 POOL_SIZE = 2  # connections for what is not hot: parking, due work, reading
 LIVE_FOR = 15.0  # seconds a worker counts after its last beat
-PRUNE_TIMEOUTS = {"lock_timeout": "3s", "statement_timeout": "60s"}  # a batch reads old pages
-PRUNE_TIMEOUT = 90.0  # seconds, the client's own
 ALL_ROWS = 1000  # a batch of pruning: short locks, short transactions
-
-
-def _ignore_batch(kind: str, rows: int, seconds: float) -> None:
-    pass
-
-
-def _log_double(row: Row, proof: MarkSent) -> None:
-    structlog.get_logger("guard").error(
-        "accepted twice", key=row.key, first=row.provider, second=proof.provider
-    )
 
 
 class Guard:
     """One worker's guard. Opened once; `owner` is random per process start."""
 
     def __init__(
-        self,
-        address: Address,
-        *,
-        owner: str,
-        lease: float,
-        retention: float,
-        on_batch: OnBatch = _ignore_batch,
-        on_double: OnDouble = _log_double,
-        pool_size: int = POOL_SIZE,
+        self, connections: Connections, owner: str, retention: float, on_double: OnDouble
     ) -> None:
-        self._terms = partial(Terms.from_now, owner, lease)
+        self._connections = connections
+        self._hot = connections.hot
+        self._rest = connections.rest
+        self._slow = connections.slow
+        self._leases = connections.leases
         self._owner = owner
         self._retention = retention
-        self._weather = Weather()
-        self._hot = Queues(address, self._weather, self._terms, on_batch, on_double)
-        self._leases = Leases(self._hot.renewals, self._weather, lease)
-        self._rest = Lanes(
-            [Lane(address, self._weather, TIMEOUTS, f"rest {n}") for n in range(pool_size)]
-        )
-        self._pruning = Lane(address, self._weather, PRUNE_TIMEOUTS, "prune", PRUNE_TIMEOUT)
+        self._on_double = on_double
 
     @classmethod
     async def open(
@@ -97,8 +83,8 @@ class Guard:
         release: str = __version__,
         pgbouncer: bool = False,
         password: Callable[[], str] | None = None,
-        on_batch: OnBatch = _ignore_batch,
-        on_double: OnDouble = _log_double,
+        on_batch: OnBatch = ignore_batch,
+        on_double: OnDouble = log_double,
         pool_size: int = POOL_SIZE,
     ) -> Guard:
         """Check schema, environment and rights, then return the guard. Durations in seconds.
@@ -107,22 +93,17 @@ class Guard:
         """
         address = Address(dsn, pgbouncer, password)
         await check_schema(address, environment=environment, release=release)
-        return cls(
-            address, owner=owner, lease=lease, retention=retention,
-            on_batch=on_batch, on_double=on_double, pool_size=pool_size,
-        )  # fmt: skip
+        connections = Connections(address, owner, lease, on_batch, on_double, pool_size)
+        return cls(connections, owner, retention, on_double)
 
     async def close(self) -> None:
         """End every repeat with `GuardClosed` and drop the connections. Flights end before this."""
-        self._weather.closed.set()
-        await self._pruning.close()
-        await self._rest.close()
-        await self._hot.close()
+        await self._connections.close()
 
     @property
     def away_since(self) -> datetime | None:
         """Since when Postgres does not answer; None: it does."""
-        return self._weather.down_since
+        return self._connections.weather.down_since
 
     # ── The straight line
 
@@ -158,13 +139,13 @@ class Guard:
         """Open a dead letter for a record without a row of its own."""
         await self._rest.run(lambda c: parking.park(c, record, bad))
 
-    async def park_too(self, record: Record, mail: Mail, row: Row) -> RecordResult:
+    async def park_too(self, record: Record, mail_type: str, row: Row) -> RecordResult:
         """Park a record beside `row` (`AlsoParked`). `Fenced`: the row moved on, judge again."""
-        return await self._rest.run(lambda c: parking.park_too(c, record, mail, row))
+        return await self._rest.run(lambda c: parking.park_too(c, record, mail_type, row))
 
-    async def abandon(self, row: Row, mail: Mail, record: Record) -> RecordResult:
-        """`sending` with a dead lease -> `unknown`, with a letter. `Fenced`: judge again."""
-        return await self._rest.run(lambda c: outcomes.abandon(c, row, mail, record))
+    async def abandon(self, row: Row, mail_type: str, record: Record) -> RecordResult:
+        """`sending` with a dead lease -> `unknown`, its letter parked. `Fenced`: judge again."""
+        return await self._rest.run(lambda c: sweep.abandon(c, row, mail_type, record))
 
     async def take_due(self, limit: int = 20, hold_for: float = 60.0) -> list[Due]:
         """Take parked records whose time has come; they are due again after `hold_for` seconds."""
@@ -172,8 +153,8 @@ class Guard:
 
     async def start_round(self, claim: Claim) -> ClaimResult:
         """Claim a `waiting` row (`claim.takes`) whose round is used up: attempts from 1 again."""
-        terms = self._terms()
-        return await self._rest.run(lambda c: claims.start_round(c, claim, terms))
+        terms = self._connections.terms()
+        return await self._rest.run(lambda c: takeovers.start_round(c, claim, terms))
 
     async def outcomes_due(self, limit: int = 100) -> list[Settled]:
         """Return rows that were settled after their record was finished, and not yet told."""
@@ -182,6 +163,47 @@ class Guard:
     async def outcome_told(self, row: Row) -> None:
         """Say that the outcome record of this row is acked."""
         await self._rest.run(lambda c: telling.told(c, row))
+
+    # ── What nobody knows
+
+    async def prove(self, key: str, proof: MarkSent, detail: str) -> RecordResult:
+        """Take proof of acceptance, in whatever state. `Fenced`: no row, or another mail."""
+        alarm = self._on_double
+        return await self._rest.run(lambda c: proofs.prove(c, key, proof, detail, alarm))
+
+    async def put_off(self, row: Row, look_in: float | None, event: str, detail: str) -> bool:
+        """Look again in so many seconds; None: open its letters. False: the row moved on."""
+        return await self._rest.run(lambda c: doubts.put_off(c, row, look_in, event, detail))
+
+    async def share_fate(self, letter: DeadLetter) -> None:
+        """Open a letter beside somebody's open row if the row's own is open, else look later."""
+        await self._rest.run(lambda c: doubts.share_fate(c, letter))
+
+    async def wait_for_deploy(self, letter: DeadLetter, seconds: float) -> None:
+        await self._rest.run(lambda c: doubts.wait_for_deploy(c, letter, seconds))
+
+    async def replayed(self, letter: DeadLetter) -> None:
+        """Close a letter whose record went through the line again, unless it failed again."""
+        await self._rest.run(lambda c: doubts.replayed(c, letter))
+
+    async def hear(self, notice: Notice) -> bool:
+        """Take what a provider tells of a mail by itself. False: no such key."""
+        return await self._hot.notices.submit(notice)
+
+    async def news_due(self, limit: int = 100) -> list[NewsDue]:
+        """Return bounces and complaints of which upstream has not heard."""
+        return await self._rest.run(lambda c: hearing.news_due(c, limit))
+
+    async def news_told(self, news_id: int) -> None:
+        await self._rest.run(lambda c: hearing.news_told(c, news_id))
+
+    async def stale(self, limit: int) -> list[Row]:
+        """Return rows left open for ten minutes, of which no letter of their own record tells."""
+        return await self._slow.run(lambda c: sweep.stale(c, limit))
+
+    async def orphan(self, row: Row, detail: str) -> None:
+        """Open a letter without a record for a stale row: its record cannot be read any more."""
+        await self._rest.run(lambda c: sweep.orphan(c, row, detail))
 
     # ── Leases of live flights
 
@@ -212,7 +234,7 @@ class Guard:
 
     async def prune(self, limit: int = ALL_ROWS) -> int:
         """Delete a batch of rows and closed letters past retention. 0: none left, or not ours."""
-        return await self._pruning.run(lambda c: upkeep.prune(c, self._retention, limit))
+        return await self._slow.run(lambda c: upkeep.prune(c, self._retention, limit))
 
     async def dead_letters(self, query: Query | None = None) -> list[DeadLetter]:
         return await self._rest.run(lambda c: reading.list_letters(c, query or Query()))

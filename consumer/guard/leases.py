@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from consumer.guard.claims import Terms
 from consumer.guard.lanes import Lane, Weather
+from consumer.guard.terms import Terms
 from consumer.model import Lease, elapsed
 
 RENEWALS = 6  # in the life of a lease: two may fail, and a whole attempt still fits in

@@ -30,7 +30,8 @@ UPSERT = """
        SET failures = d.failures + 1, last_failed_at = now(), reason = excluded.reason,
            detail = excluded.detail, next_check_at = excluded.next_check_at,
            idempotency_key = coalesce(excluded.idempotency_key, d.idempotency_key),
-           status = CASE WHEN $15 AND d.status = 'discarded' THEN d.status ELSE excluded.status END
+           status = CASE WHEN $15 AND d.status = 'discarded' THEN d.status ELSE excluded.status END,
+           replay = d.replay AND excluded.status = 'parked'
 """
 
 # Settled with its row: every letter of the key, and every one of the row's own record. Not those of
@@ -74,6 +75,8 @@ class DeadLetter:
     last_failed_at: datetime
     next_check_at: datetime | None
     record: Record | None = None
+    replay: bool = False  # a person made it due
+    note: str | None = None  # who did what with it, and why
 
 
 async def write(

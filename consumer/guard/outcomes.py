@@ -7,11 +7,13 @@ their rows under a lock, where `transitions.decide` says what becomes of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import Any, assert_never
 
-from consumer.guard import letters
+from consumer.guard import letters, proofs, writes
+from consumer.guard.proofs import OnDouble
 from consumer.guard.rows import lock
 from consumer.guard.transitions import (
     Decision,
@@ -22,13 +24,13 @@ from consumer.guard.transitions import (
     Write,
     decide,
 )
+from consumer.guard.writes import Change
 from consumer.model import (
     Fenced,
     Lease,
     Mail,
     MarkSent,
     MarkWaiting,
-    Reason,
     Record,
     Recorded,
     RecordResult,
@@ -43,7 +45,7 @@ SENT = f"""
         UPDATE sent_message m
            SET status = 'sent', provider = u.p, provider_message_id = u.id, sent_at = now(),
                lease_until = NULL, doubt_since = NULL, doubt_provider = NULL, error = NULL,
-               outcome_due = m.round > 0
+               outcome_due = m.outcome_due OR m.round > 0
           FROM unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[])
                AS u(k, ep, tk, p, id)
          WHERE m.idempotency_key = u.k AND m.epoch = u.ep AND m.token = u.tk
@@ -54,34 +56,6 @@ SENT = f"""
     SELECT token, sent_at FROM done
 """  # noqa: S608 - both halves are ours
 
-WRITE = """
-    UPDATE sent_message m
-       SET status = u.s, attempts = u.n, error = u.e,
-           lease_until = CASE WHEN u.l THEN m.lease_until END,
-           provider = coalesce(u.p, m.provider),
-           provider_message_id = coalesce(u.id, m.provider_message_id),
-           sent_at = CASE WHEN u.s = 'sent' THEN now() END,
-           doubt_since = CASE WHEN u.s = 'sent' THEN NULL
-               WHEN u.d IS NOT NULL THEN coalesce(m.doubt_since, now()) ELSE m.doubt_since END,
-           doubt_provider = CASE WHEN u.s = 'sent' THEN NULL
-               WHEN u.d IS NOT NULL THEN coalesce(m.doubt_provider, u.d)
-               ELSE m.doubt_provider END,
-           outcome_due = m.outcome_due OR u.due
-      FROM unnest($1::text[], $2::text[], $3::int[], $4::text[], $5::bool[], $6::text[],
-                  $7::text[], $8::text[], $9::bool[]) AS u(k, s, n, e, l, p, id, d, due)
-     WHERE m.idempotency_key = u.k
-    RETURNING m.idempotency_key, m.sent_at
-"""
-
-ABANDON = """
-    UPDATE sent_message
-       SET status = 'unknown', lease_until = NULL, error = $3,
-           doubt_since = coalesce(doubt_since, now()),
-           doubt_provider = coalesce(doubt_provider, provider)
-     WHERE idempotency_key = $1 AND epoch = $2 AND status = 'sending' AND lease_until <= now()
-    RETURNING idempotency_key
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Ending:
@@ -91,9 +65,6 @@ class Ending:
     transition: Transition
     mail: Mail
     record: Record
-
-
-OnDouble = Callable[[Row, MarkSent], None]
 
 
 async def record(
@@ -113,7 +84,7 @@ async def _sent(connection: Any, endings: Sequence[Ending]) -> dict[int, RecordR
     proofs = {
         ending.lease.token: (n, ending.lease, ending.transition)
         for n, ending in enumerate(endings)
-        if isinstance(ending.transition, MarkSent)
+        if isinstance(ending.transition, MarkSent) and ending.transition.by is None
     }
     if not proofs:
         return {}
@@ -142,25 +113,36 @@ async def _under_lock(
         n: decide(rows.get(ending.lease.key), ending.lease, ending.transition)
         for n, ending in wave.items()
     }
-    writes = {n: item for n, item in decisions.items() if isinstance(item, Write)}
-    sent_at = await _write(connection, wave, writes)
-    return {n: _result(wave[n], item, sent_at, on_double) for n, item in decisions.items()}
+    sent_at = await _write(connection, wave, decisions, rows)
+    await _alarm(connection, wave, decisions, on_double)
+    return {n: _result(wave[n], item, sent_at) for n, item in decisions.items()}
 
 
 async def _write(
-    connection: Any, wave: dict[int, Ending], writes: dict[int, Write]
-) -> dict[str, Any]:
-    if not writes:
-        return {}
-    rows = [_values(wave[n].lease.key, item) for n, item in writes.items()]
-    done = await connection.fetch(WRITE, *zip(*rows, strict=True))
-    settled = [wave[n].lease.key for n, item in writes.items() if item.settles]
-    if settled:
-        await letters.settle(connection, settled)
-    for n, item in writes.items():
-        if item.letter is not None:
-            await _write_letter(connection, wave[n], item.letter)
-    return {row["idempotency_key"]: row["sent_at"] for row in done}
+    connection: Any, wave: dict[int, Ending], decisions: dict[int, Decision], rows: dict[str, Row]
+) -> dict[str, datetime | None]:
+    changes = {
+        n: Change(rows[wave[n].lease.key], item)
+        for n, item in decisions.items()
+        if isinstance(item, Write)
+    }
+    sent_at = await writes.apply(connection, changes.values())
+    for n, change in changes.items():
+        if change.write.letter is not None:
+            await _write_letter(connection, wave[n], change.write.letter)
+    return sent_at
+
+
+async def _alarm(
+    connection: Any,
+    wave: dict[int, Ending],
+    decisions: dict[int, Decision],
+    on_double: OnDouble,
+) -> None:
+    for n, item in decisions.items():
+        proof = wave[n].transition
+        if isinstance(item, Double) and isinstance(proof, MarkSent):
+            await proofs.double(connection, item.row, proof, on_double)
 
 
 async def _write_letter(connection: Any, ending: Ending, letter: Letter) -> None:
@@ -170,7 +152,7 @@ async def _write_letter(connection: Any, ending: Ending, letter: Letter) -> None
 
 
 def _result(
-    ending: Ending, decision: Decision, sent_at: dict[str, Any], on_double: OnDouble
+    ending: Ending, decision: Decision, sent_at: dict[str, datetime | None]
 ) -> RecordResult:
     match decision:
         case Write(attempts=attempts):
@@ -179,31 +161,7 @@ def _result(
             return Recorded(sent_at[ending.lease.key])
         case Stands(sent_at=at):
             return Recorded(at)
-        case Foreign(row=row):
+        case Foreign(row=row) | Double(row=row):
             return Fenced(row)
-        case Double(row=row):
-            if isinstance(ending.transition, MarkSent):
-                on_double(row, ending.transition)
-            return Fenced(row)
-
-
-async def abandon(connection: Any, row: Row, mail: Mail, found_by: Record) -> RecordResult:
-    """Turn a `sending` row whose lease is dead to `unknown`, at the epoch it was read at."""
-    letter = Letter(Reason.UNKNOWN, ABANDONED)
-    async with connection.transaction():
-        done = await connection.fetch(ABANDON, row.key, row.epoch, ABANDONED)
-        if done:
-            await letters.write(connection, found_by, letter, key=row.key, mail_type=mail.type.name)
-            return Recorded()
-        rows = await lock(connection, [row.key])
-        return Fenced(rows.get(row.key))
-
-
-ABANDONED = "its worker vanished in the middle of an attempt"
-
-
-def _values(key: str, item: Write) -> tuple[Any, ...]:
-    return (
-        key, item.status, item.attempts, item.error, item.keeps_lease, item.provider,
-        item.provider_message_id, item.doubts, item.due,
-    )  # fmt: skip
+        case _:
+            assert_never(decision)

@@ -9,18 +9,19 @@ from typing import Any
 from consumer.guard import letters
 from consumer.guard.letters import DeadLetter
 from consumer.guard.reading import LETTER, letter_of
-from consumer.guard.rows import find_key, lock
+from consumer.guard.rows import COLUMNS, lock, row_of
 from consumer.guard.transitions import Letter
 from consumer.model import (
+    FIRST_LOOK,
     Bad,
     Fenced,
-    Mail,
     Reason,
     Record,
     Recorded,
     RecordResult,
     Row,
     Status,
+    elapsed,
 )
 
 TAKE_DUE = f"""
@@ -33,13 +34,39 @@ TAKE_DUE = f"""
 """  # noqa: S608 - the columns are ours
 
 
+AGES = f"""
+    SELECT {COLUMNS},
+           extract(epoch FROM clock_timestamp() - m.first_attempt_at)::float8 AS first_attempt,
+           extract(epoch FROM clock_timestamp() - m.attempt_deadline)::float8 AS deadline,
+           extract(epoch FROM clock_timestamp() - m.doubt_since)::float8 AS doubt
+      FROM sent_message m WHERE m.idempotency_key = ANY($1::text[])
+"""  # noqa: S608 - same
+
+FINISHED = "UPDATE sent_message SET outcome_due = true WHERE idempotency_key = $1"
+
+
+@dataclass(frozen=True, slots=True)
+class Age:
+    """How long ago, in seconds, by the database's clock. By now it is at least that."""
+
+    first_attempt: float  # at this provider, with this account
+    deadline: float  # no byte of the last attempt left after it; < 0: still to come
+    doubt: float
+    read_at: float  # on the clock `model.elapsed`, before the database was asked
+
+
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A parked record whose time has come. `row`: what stands under its key by now."""
+    """A parked record whose time has come. `row`: what stands under its key by now.
+
+    `age`: of an `unknown` row. `replay`: a person made it due.
+    """
 
     letter: DeadLetter
     record: Record
     row: Row | None
+    age: Age | None = None
+    replay: bool = False
 
 
 async def park(connection: Any, record: Record, bad: Bad) -> None:
@@ -50,7 +77,7 @@ async def park(connection: Any, record: Record, bad: Bad) -> None:
     )  # fmt: skip
 
 
-async def park_too(connection: Any, record: Record, mail: Mail, row: Row) -> RecordResult:
+async def park_too(connection: Any, record: Record, mail_type: str, row: Row) -> RecordResult:
     """Park a record beside a row that is `unknown` or between rounds.
 
     Under the row's lock: whoever settles the row sees this letter. `Fenced`: the row has moved on
@@ -59,15 +86,17 @@ async def park_too(connection: Any, record: Record, mail: Mail, row: Row) -> Rec
     async with connection.transaction():
         now = (await lock(connection, [row.key])).get(row.key)
         letter = None if now is None else _letter_beside(now)
-        if letter is None:
+        if now is None or letter is None:
             return Fenced(now)
-        await letters.write(connection, record, letter, key=row.key, mail_type=mail.type.name)
+        await letters.write(connection, record, letter, key=row.key, mail_type=mail_type)
+        if now.coordinates == record.coordinates:  # its own record is finished by this
+            await connection.execute(FINISHED, row.key)
     return Recorded()
 
 
 def _letter_beside(row: Row) -> Letter | None:
     if row.status is Status.UNKNOWN:
-        return Letter(Reason.UNKNOWN, "another attempt under this key has an unknown outcome")
+        return Letter(Reason.UNKNOWN, "its key's outcome is unknown; evidence decides", FIRST_LOOK)
     if row.status is Status.WAITING and not row.lease_live:
         return Letter(Reason.EXHAUSTED, "the row's attempts are used up; the next round decides", 0)
     return None
@@ -80,12 +109,24 @@ async def take_due(connection: Any, limit: int, hold_for: float) -> list[Due]:
     leaves it due again.
     """
     taken = await connection.fetch(TAKE_DUE, limit, timedelta(seconds=hold_for))
-    return [await _due(connection, values) for values in taken]
+    found = [letter_of(values, whole=True) for values in taken]
+    read_at = elapsed()
+    keys = {key for letter in found if (key := letter.idempotency_key) is not None}
+    rows = await connection.fetch(AGES, sorted(keys)) if keys else []
+    by_key = {values["idempotency_key"]: values for values in rows}
+    return [_due(letter, by_key.get(letter.idempotency_key), read_at) for letter in found]
 
 
-async def _due(connection: Any, values: Any) -> Due:
-    letter = letter_of(values, whole=True)
+def _due(letter: DeadLetter, values: Any, read_at: float) -> Due:
     if letter.record is None:
         raise LookupError("a letter was read without its record")
-    key = letter.idempotency_key
-    return Due(letter, letter.record, None if key is None else await find_key(connection, key))
+    if values is None:
+        return Due(letter, letter.record, None, replay=letter.replay)
+    return Due(letter, letter.record, row_of(values), _age(values, read_at), letter.replay)
+
+
+def _age(values: Any, read_at: float) -> Age | None:
+    ages = values["first_attempt"], values["deadline"], values["doubt"]
+    if values["status"] != Status.UNKNOWN or None in ages:
+        return None
+    return Age(*ages, read_at)

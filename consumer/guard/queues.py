@@ -1,7 +1,8 @@
 """The hot statements: their connections, and the batches that form before them.
 
 One connection for claims, one for outcomes, one for looks: more would make more and smaller
-statements. Renewals have their own, so that no lease runs out in a queue.
+statements. Renewals have their own, so that no lease runs out in a queue, and so has what webhooks
+tell, which may come in floods.
 """
 
 from __future__ import annotations
@@ -9,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from consumer.guard import attempts, claims, outcomes
+from consumer.guard import attempts, claims, hearing, outcomes
 from consumer.guard.attempts import Next
 from consumer.guard.batches import Batches, OnBatch
-from consumer.guard.claims import Terms
 from consumer.guard.lanes import PINNED, TIMEOUTS, Address, Lane, Weather
-from consumer.guard.outcomes import Ending, OnDouble
+from consumer.guard.outcomes import Ending
+from consumer.guard.proofs import OnDouble
 from consumer.guard.rows import Place, Standing, find
-from consumer.model import Claim, ClaimResult, Fenced, Lease, RecordResult
+from consumer.guard.terms import Terms
+from consumer.model import Claim, ClaimResult, Fenced, Lease, Notice, RecordResult
 
 
 class Queues:
@@ -31,19 +33,21 @@ class Queues:
         self._terms = terms
         self._on_double = on_double
         settings = {**TIMEOUTS, **PINNED}
-        self._looking, self._claiming, self._ending, self.renewals = (
+        self._looking, self._claiming, self._ending, self._hearing, self.renewals = (
             Lane(address, weather, settings, name)
-            for name in ("looks", "claims", "outcomes", "renewals")
+            for name in ("looks", "claims", "outcomes", "webhooks", "renewals")
         )
         self.looks: Batches[Place, Standing] = Batches("look", self._look, on_batch)
         self.claims: Batches[Claim, ClaimResult] = Batches("claim", self._claim, on_batch)
         self.nexts: Batches[Next, Lease | Fenced] = Batches("next", self._next, on_batch)
         self.endings: Batches[Ending, RecordResult] = Batches("outcome", self._end, on_batch)
+        self.notices: Batches[Notice, bool] = Batches("webhook", self._hear, on_batch)
 
     async def close(self) -> None:
-        for lane in (self._looking, self._claiming, self._ending, self.renewals):
+        lanes = (self._looking, self._claiming, self._ending, self._hearing, self.renewals)
+        for lane in lanes:
             await lane.close()
-        for batches in (self.looks, self.claims, self.nexts, self.endings):
+        for batches in (self.looks, self.claims, self.nexts, self.endings, self.notices):
             await batches.drain()
 
     # `terms` are taken before the first try: a repeat never lengthens what we believe of a lease.
@@ -64,3 +68,6 @@ class Queues:
 
     async def _record(self, connection: Any, items: Sequence[Ending]) -> list[RecordResult]:
         return await outcomes.record(connection, items, self._on_double)
+
+    async def _hear(self, items: Sequence[Notice]) -> list[bool]:
+        return await self._hearing.run(lambda c: hearing.hear(c, items, self._on_double))

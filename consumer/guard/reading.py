@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from consumer.guard import history
+from consumer.guard.history import Happening
 from consumer.guard.letters import DeadLetter, LetterStatus
 from consumer.guard.rows import COLUMNS, coordinates_of, row_of
-from consumer.model import Coordinates, Reason, Record, Row
+from consumer.model import Coordinates, Evidence, News, Reason, Record, Row
 
 LETTER = """d.id, d.idempotency_key, d.event_type, d.reason, d.detail, d.status, d.topic,
     d."partition", d."offset", d.record_timestamp, d.failures, d.first_failed_at, d.last_failed_at,
-    d.next_check_at"""
+    d.next_check_at, d.replay, d.note"""
 RECORD = "d.record_key, d.record_value, d.header_names, d.header_values"
 
 LIST = f"""
@@ -28,7 +30,7 @@ OF_KEY = f"SELECT {LETTER} FROM dead_letter d WHERE d.idempotency_key = $1 ORDER
 COUNT = "SELECT status, reason, count(*) AS n FROM dead_letter GROUP BY status, reason"
 SHOW = f"""
     SELECT {COLUMNS}, m.recipient, m.claimed_at, m.lease_until, m.attempt_deadline, m.doubt_since,
-           m.doubt_provider, m.outcome_due
+           m.outcome_due, m.settled_by, m.second_message_id, m.delivery, m.delivery_at
       FROM sent_message m WHERE m.idempotency_key = $1
 """  # noqa: S608 - same
 
@@ -58,6 +60,12 @@ class Story:
     doubt_provider: str | None
     outcome_due: bool
     letters: tuple[DeadLetter, ...]
+    history: tuple[Happening, ...] = ()
+    settled_by: Evidence | None = None
+    second_message_id: str | None = None  # another mail under this key was really sent as well
+    delivery: News | None = None  # the worst that its provider told of it
+    delivery_at: datetime | None = None
+    version: int = 1
 
 
 async def list_letters(connection: Any, query: Query) -> list[DeadLetter]:
@@ -92,6 +100,12 @@ async def show(connection: Any, key: str) -> Story | None:
         doubt_provider=values["doubt_provider"],
         outcome_due=values["outcome_due"],
         letters=tuple(letter_of(letter) for letter in await connection.fetch(OF_KEY, key)),
+        history=await history.read(connection, key),
+        settled_by=Evidence(by) if (by := values["settled_by"]) else None,
+        second_message_id=values["second_message_id"],
+        delivery=News(news) if (news := values["delivery"]) else None,
+        delivery_at=values["delivery_at"],
+        version=values["version"],
     )
 
 
@@ -113,6 +127,8 @@ def letter_of(values: Any, *, whole: bool = False) -> DeadLetter:
         last_failed_at=values["last_failed_at"],
         next_check_at=values["next_check_at"],
         record=record_of(values, at) if whole else None,
+        replay=values["replay"],
+        note=values["note"],
     )
 
 

@@ -14,7 +14,7 @@ COLUMNS = """m.idempotency_key, m.event_type, m.status, m.fingerprint, m.catalog
     m.account, m.attempts, m.round, m.epoch, m.owner, m.token,
     coalesce(m.lease_until > now(), false) AS lease_live, m.doubt_since IS NOT NULL AS in_doubt,
     m.topic, m."partition", m."offset", m.record_timestamp, m.provider_message_id, m.sent_at,
-    m.first_attempt_at, m.body_hash, m.error"""
+    m.first_attempt_at, m.body_hash, m.error, m.doubt_provider, m.version"""
 
 # Two arms, so that each uses its index.
 FIND = f"""
@@ -103,6 +103,8 @@ def row_of(values: Any) -> Row:
         first_attempt_at=_datetime(values["first_attempt_at"]),
         body_hash=values["body_hash"],
         error=values["error"],
+        doubt_provider=values["doubt_provider"],
+        version=values["version"],
     )
 
 

@@ -27,7 +27,7 @@ from consumer.guard.errors import (
 )
 from consumer.guard.lanes import CLIENT_TIMEOUT, Address, connect, is_outage, name_of
 
-TABLES = ("sent_message", "dead_letter", "worker")
+TABLES = ("sent_message", "dead_letter", "worker", "history", "sweep")
 RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
 LOCK_TRIES = (
     20  # a migration waits for a table's lock 3 s at a time, so that nobody queues behind it

@@ -2,7 +2,8 @@
 
 The flag `outcome_due` is set in the settling transaction and cleared after the outcome record's
 ack. It has no index: what is due is found through the letters of the rows' own records, which are
-few, and which hold what the outcome has to say of the event.
+few, and which hold what the outcome has to say of the event; and through lines of history that are
+marked as due, where no letter is left (or never was: a refused mail that was delivered after all).
 """
 
 from __future__ import annotations
@@ -14,29 +15,48 @@ from consumer.guard.reading import RECORD, record_of
 from consumer.guard.rows import COLUMNS, row_of
 from consumer.model import Record, Row
 
-DUE = f"""
+BY_LETTER = f"""
     SELECT {COLUMNS}, {RECORD}
       FROM dead_letter d
-      JOIN sent_message m ON m.idempotency_key = d.idempotency_key
-       AND m."offset" = d."offset" AND m."partition" = d."partition" AND m.topic = d.topic
+      JOIN sent_message m
+        ON m."offset" = d."offset" AND m."partition" = d."partition" AND m.topic = d.topic
        AND m.record_timestamp = d.record_timestamp
+       AND (m.event_type = d.event_type OR d.event_type IS NULL)
      WHERE m.outcome_due AND m.status IN ('sent', 'failed', 'discarded', 'expired')
      LIMIT $1
 """  # noqa: S608 - the columns are ours
 
-TOLD = "UPDATE sent_message SET outcome_due = false WHERE idempotency_key = $1 AND epoch = $2"
+BY_HISTORY = f"""
+    SELECT DISTINCT ON (m.idempotency_key) {COLUMNS}
+      FROM history h JOIN sent_message m ON m.idempotency_key = h.idempotency_key
+     WHERE h.due AND h.event NOT IN ('bounced', 'complained') AND m.outcome_due
+       AND m.status IN ('sent', 'failed', 'discarded', 'expired') AND m.topic IS NOT NULL
+     LIMIT $1
+"""  # noqa: S608 - same
+
+TOLD = """
+    UPDATE sent_message SET outcome_due = false
+     WHERE idempotency_key = $1 AND epoch = $2 RETURNING true
+"""
+LINES_TOLD = """
+    UPDATE history SET due = false
+     WHERE idempotency_key = $1 AND due AND event NOT IN ('bounced', 'complained')
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A row that was settled late, and the record it was claimed for."""
+    """A row that was settled late, and the record it was claimed for (no value: not kept)."""
 
     row: Row
     record: Record
 
 
 async def due(connection: Any, limit: int) -> list[Settled]:
-    return [_settled(values) for values in await connection.fetch(DUE, limit)]
+    """Return what upstream has to hear of, one a row, at most `limit` of each kind."""
+    lines = [_unkept(values) for values in await connection.fetch(BY_HISTORY, limit)]
+    kept = [_settled(values) for values in await connection.fetch(BY_LETTER, limit)]
+    return list({settled.row.key: settled for settled in [*lines, *kept]}.values())
 
 
 def _settled(values: Any) -> Settled:
@@ -45,5 +65,14 @@ def _settled(values: Any) -> Settled:
     return Settled(row, record_of(values, row.coordinates))
 
 
+def _unkept(values: Any) -> Settled:
+    row = row_of(values)
+    at = row.coordinates
+    assert at is not None
+    return Settled(row, Record(at.topic, at.partition, at.offset, at.timestamp, None, None, ()))
+
+
 async def told(connection: Any, row: Row) -> None:
-    await connection.execute(TOLD, row.key, row.epoch)
+    async with connection.transaction():
+        if await connection.fetchval(TOLD, row.key, row.epoch):
+            await connection.execute(LINES_TOLD, row.key)

@@ -14,6 +14,8 @@ from datetime import datetime
 from typing import TypeAlias, assert_never
 
 from consumer.model import (
+    FIRST_LOOK,
+    Evidence,
     Lease,
     MarkExpired,
     MarkFailed,
@@ -53,6 +55,7 @@ class Write:
     provider: str | None = None
     provider_message_id: str | None = None
     doubts: str | None = None  # the provider whose attempt is in doubt
+    by: Evidence | None = None  # what settled the doubt, or was faster than the flight
     due: bool = False  # nobody holds the record any more: the outcome has to be published
     letter: Letter | None = None
 
@@ -91,7 +94,7 @@ def decide(row: Row | None, lease: Lease, transition: Transition) -> Decision:
         return Foreign(None)
     match transition:
         case MarkSent():
-            return _sent(row, transition)
+            return proven(row, transition)
         case MarkUnknown():
             return _unknown(row, lease, transition)
         case MarkFailed() | MarkWaiting() | MarkParked() | MarkExpired():
@@ -99,11 +102,17 @@ def decide(row: Row | None, lease: Lease, transition: Transition) -> Decision:
     assert_never(transition)
 
 
-def _sent(row: Row, proof: MarkSent) -> Decision:
+def proven(row: Row, proof: MarkSent) -> Write | Stands | Double:
+    """Say what proof of acceptance does to `row`: the truth in every state, whoever brings it.
+
+    A plain answer that comes here was overtaken: had it been in time, the hot statement had it.
+    Due is what nobody else will tell: a flight that is under way still tells its own record's end.
+    """
     if row.status is not Status.SENT:
         return Write(
             Status.SENT, row.attempts, provider=proof.provider,
-            provider_message_id=proof.provider_message_id, due=True,
+            provider_message_id=proof.provider_message_id, by=proof.by or Evidence.LATE,
+            due=row.status is not Status.SENDING or row.round > 0,
         )  # fmt: skip
     known = (row.provider, row.provider_message_id)
     same = known == (proof.provider, proof.provider_message_id)
@@ -115,7 +124,7 @@ def _unknown(row: Row, lease: Lease, transition: MarkUnknown) -> Decision:
         return Foreign(row)
     # Unknown already, perhaps by another worker's hand: this record needs its letter all the same.
     if row.status is Status.UNKNOWN or _is_attempt(row, lease):
-        return _doubt(row, transition.error, transition.provider)
+        return _doubt(row, transition, transition.provider)
     return Foreign(row)
 
 
@@ -127,16 +136,16 @@ def _certainly_not_sent(row: Row, lease: Lease, transition: Certain) -> Decision
     if not _is_attempt(row, lease):
         return Foreign(row)
     if row.in_doubt:
-        return _doubt(row, transition.error, row.provider)
+        return _doubt(row, transition, row.doubt_provider or row.provider)
     return _certain(row, transition)
 
 
 def _certain(row: Row, transition: Certain) -> Write:
     error, attempts = transition.error, row.attempts
     match transition:
-        case MarkWaiting(give_back=give_back, release=release):
-            unused = give_back and row.status is Status.SENDING
-            return Write(Status.WAITING, attempts - unused, error, keeps_lease=not release)
+        case MarkWaiting(release=release):
+            left = _counted(row, transition)
+            return Write(Status.WAITING, left, error, keeps_lease=not release)
         case MarkParked(next_round_in=seconds):
             letter = Letter(Reason.EXHAUSTED, error, seconds)
             return Write(Status.WAITING, attempts, error, letter=letter)
@@ -149,9 +158,18 @@ def _certain(row: Row, transition: Certain) -> Write:
     assert_never(transition)
 
 
-def _doubt(row: Row, error: str, provider: str) -> Write:
-    letter = Letter(Reason.UNKNOWN, error)
-    return Write(Status.UNKNOWN, row.attempts, error, doubts=provider, letter=letter)
+def _doubt(row: Row, transition: MarkUnknown | Certain, provider: str) -> Write:
+    """Parked until the next look for evidence; whoever finds none left to look for opens it."""
+    look_in = transition.look_in if isinstance(transition, MarkUnknown) else FIRST_LOOK
+    letter = Letter(Reason.UNKNOWN, transition.error, look_in)
+    counted = _counted(row, transition)
+    return Write(Status.UNKNOWN, counted, transition.error, doubts=provider, letter=letter)
+
+
+def _counted(row: Row, transition: Transition) -> int:
+    """Attempts that count: what never reached a provider's judgement is given back, once."""
+    given_back = isinstance(transition, MarkWaiting | MarkUnknown) and transition.give_back
+    return row.attempts - (given_back and row.status is Status.SENDING)
 
 
 def _target(transition: Certain) -> Status:

@@ -16,8 +16,8 @@ BEAT = """
 LEAVE = "DELETE FROM worker WHERE owner = $1"
 
 # State and age stand in the DELETE itself: a row claimed again meanwhile is another row. `doomed`
-# is found by the block range index on claimed_at. An outcome that is due is told through the letter
-# of the row's own record (`telling`): both stay until it was told.
+# is found by the block range index on claimed_at. What is due is told through the letter of the
+# row's own record or a line of its history (`telling`, `hearing`): all of it stays until it was told.
 PRUNE = """
     WITH doomed AS (
         SELECT m.idempotency_key FROM sent_message m
@@ -29,13 +29,19 @@ PRUNE = """
                             WHERE (d.status IN ('open', 'parked') OR m.outcome_due)
                               AND d."offset" = m."offset" AND d."partition" = m."partition"
                               AND d.topic = m.topic AND d.record_timestamp = m.record_timestamp)
+           AND NOT EXISTS (SELECT FROM history h
+                            WHERE h.idempotency_key = m.idempotency_key AND h.due
+                              AND (m.outcome_due OR h.event IN ('bounced', 'complained')))
          LIMIT $2
     )
     DELETE FROM sent_message m USING doomed
      WHERE m.idempotency_key = doomed.idempotency_key
        AND m.claimed_at < now() - $1::interval
        AND m.status IN ('sent', 'failed', 'discarded', 'expired')
+    RETURNING m.idempotency_key
 """
+# A statement of its own: it sees what was written to a row's history before the row was locked.
+PRUNE_HISTORY = "DELETE FROM history WHERE idempotency_key = ANY($1::text[])"
 
 PRUNE_LETTERS = """
     WITH doomed AS (
@@ -43,15 +49,15 @@ PRUNE_LETTERS = """
          WHERE d.status IN ('settled', 'discarded', 'replayed')
            AND d.last_failed_at < now() - $1::interval
            AND NOT EXISTS (SELECT FROM sent_message m
-                            WHERE m.idempotency_key = d.idempotency_key AND m.outcome_due
-                              AND m."offset" = d."offset" AND m."partition" = d."partition"
-                              AND m.topic = d.topic AND m.record_timestamp = d.record_timestamp)
+                            WHERE m.outcome_due AND m."offset" = d."offset"
+                              AND m."partition" = d."partition" AND m.topic = d.topic AND m.record_timestamp = d.record_timestamp)
          LIMIT $2
     )
     DELETE FROM dead_letter d USING doomed
      WHERE d.id = doomed.id
        AND d.status IN ('settled', 'discarded', 'replayed')
        AND d.last_failed_at < now() - $1::interval
+    RETURNING d.idempotency_key
 """
 ONE_PRUNER = "SELECT pg_try_advisory_xact_lock(hashtextextended('sendonce prune', 0))"
 
@@ -73,12 +79,16 @@ async def prune(connection: Any, retention: float, limit: int) -> int:
     their batches are smaller. Two transactions: no letter stays locked while a row is waited for.
     """
     letters = await _prune(connection, PRUNE_LETTERS, retention, max(limit // 10, 1))
-    return letters + await _prune(connection, PRUNE, retention, limit)
+    return letters + await _prune(connection, PRUNE, retention, limit, PRUNE_HISTORY)
 
 
-async def _prune(connection: Any, statement: str, retention: float, limit: int) -> int:
+async def _prune(
+    connection: Any, statement: str, retention: float, limit: int, also: str | None = None
+) -> int:
     async with connection.transaction():
         if not await connection.fetchval(ONE_PRUNER):
             return 0
-        done = await connection.execute(statement, timedelta(seconds=retention), limit)
-    return int(done.rpartition(" ")[2])
+        gone = await connection.fetch(statement, timedelta(seconds=retention), limit)
+        if gone and also is not None:
+            await connection.execute(also, [row["idempotency_key"] for row in gone])
+    return len(gone)
