@@ -66,7 +66,7 @@ class Inquiry:
         return await self._act(evidence.next_step(route.means, case), question, case)
 
     async def _nobody_to_ask(self, row: Row, due: Due) -> None:
-        """Its provider is not configured here, or the mail cannot be made: a person, or a deploy."""
+        """Its provider is not configured here, or the mail cannot be made any more."""
         late = due.age is None or due.age.doubt > evidence.LATER
         why = "its provider is not configured, or its mail cannot be rendered any more"
         await self.guard.put_off(row, None if late else evidence.LOOKS[2], "not asked", why)

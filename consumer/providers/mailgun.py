@@ -4,9 +4,6 @@ Our key travels as the variable `sendonce_key`, which every event and webhook re
 can read it in the header X-Mailgun-Variables. Our Message-ID is kept, and is what a mail is found
 by. There is no idempotency key: a repeat is a second mail, and since it has the same Message-ID,
 Mailgun's ids do not tell the two apart.
-
-Bytes outside the unreserved characters are three in a form: a mail of mostly non-Latin text meets
-the limit of a request at a third of its size.
 """
 
 from __future__ import annotations
@@ -15,13 +12,13 @@ import re
 from base64 import b64encode
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal, TypeAlias
-from urllib.parse import urlencode
 
 from pydantic import Field, SecretStr
 
 from consumer.model import Answer, Message, Prepared, Rejected
 from consumer.providers.base import KEY_FIELD, prepared
 from consumer.providers.fields import mailbox, refuse
+from consumer.providers.form import multipart
 from consumer.providers.mailgun_answers import read
 from consumer.providers.mailgun_events import MailgunEvents
 from consumer.providers.options import Options
@@ -33,7 +30,6 @@ TAG_LIMIT: Final = 128  # characters, ASCII
 # Read as 16,000 bytes and with the names counted, which is the least that it can mean.
 SEND_OPTIONS_LIMIT: Final = 16_000
 REGIONS: Final = {"us": "https://api.mailgun.net", "eu": "https://api.eu.mailgun.net"}
-CONTENT: Final = {"Content-Type": "application/x-www-form-urlencoded"}  # never JSON
 _NOT_IN_TAGS: Final = re.compile(r"[^ -~]")
 
 Pairs: TypeAlias = list[tuple[str, str]]
@@ -77,8 +73,8 @@ class Mailgun:
         size = sum(len(name.encode()) + len(value.encode()) for name, value in options)
         if size > SEND_OPTIONS_LIMIT:
             return Rejected(f"send options of {size} bytes, Mailgun takes {SEND_OPTIONS_LIMIT}")
-        body = urlencode([*_content(message), *options]).encode("ascii")
-        return prepared(message, self._url, body, CONTENT)
+        body, kind = multipart([*_content(message), *options])
+        return prepared(message, self._url, body, {"Content-Type": kind})
 
     async def sign(self, prepared: Prepared) -> Mapping[str, str]:  # noqa: ARG002 - one key signs all
         return self._credentials

@@ -9,13 +9,15 @@ import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from email import message_from_bytes
+from email.policy import HTTP
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from tests.doubles.api import Api, Call, RefusalError, Reply, Taken, as_json, one_mailbox
 from tests.doubles.ledger import Ledger
 
-FORM = "application/x-www-form-urlencoded"
+FORM = "multipart/form-data"
 ONCE = {"from", "to", "subject", "text", "html"}
 SWITCHES = {"o:tracking", "o:tracking-opens", "o:tracking-clicks"}
 KNOWN = ONCE | SWITCHES | {"o:tag", "o:sending-ip-pool"}
@@ -47,9 +49,7 @@ class MailgunApi(Api):
     def check(self, call: Call) -> Taken:
         self._authorised(call, self.api_key, self.sending_key)
         self._at(call, "POST", "messages")
-        if call.headers.get("Content-Type", "") != FORM:
-            raise _error(400, "from parameter is missing")  # what is no form has no fields
-        form = _form(call.body)
+        form = _form(call)
         recipient = _addressed(form)
         _content(form)
         _send_options(form)
@@ -106,17 +106,28 @@ def _error(status: int, text: str) -> RefusalError:
     return RefusalError(as_json(status, {"message": text}))
 
 
-def _form(body: bytes) -> Form:
-    if len(body) > 25 * MEGABYTE:
+def _form(call: Call) -> Form:
+    if len(call.body) > 25 * MEGABYTE:
         raise RefusalError(Reply(413, b"<html>too large</html>"))
-    try:
-        form = parse_qs(
-            body.decode("ascii"), keep_blank_values=True, strict_parsing=True, errors="strict"
-        )
-    except ValueError:
-        raise _error(400, "from parameter is missing") from None
+    kind = call.headers.get("Content-Type", "")
+    if not kind.startswith(f"{FORM};"):
+        raise _error(400, "from parameter is missing")  # what is no form has no fields
+    form = _fields(kind, call.body)
     if not all(name in KNOWN or HEADER.fullmatch(name) for name in form):
         raise _error(400, "unknown parameter, or a header's name that is not ASCII")
+    return form
+
+
+def _fields(kind: str, body: bytes) -> Form:
+    """Read the parts as the standard library does, which is no friend of ours."""
+    whole = message_from_bytes(f"Content-Type: {kind}\r\n\r\n".encode() + body, policy=HTTP)
+    form: dict[str, list[str]] = {}
+    for part in whole.iter_parts():
+        name = part.get_param("name", header="content-disposition")
+        value = part.get_payload(decode=True)
+        assert isinstance(name, str)
+        assert isinstance(value, bytes)
+        form.setdefault(name, []).append(value.decode())
     return form
 
 

@@ -34,7 +34,7 @@ async def test_a_mail_says_once_that_it_is_a_form(mailgun: Stage) -> None:
     assert isinstance(mailgun.double, Double)
     given = mailgun.double.calls[-1].headers
     types = [value for name, value in given.items() if name.casefold() == "content-type"]
-    assert types == ["application/x-www-form-urlencoded"]
+    assert [value.partition(";")[0] for value in types] == ["multipart/form-data"]
 
 
 async def test_a_mail_whose_answer_was_lost_is_found_under_the_id_of_its_answer(
