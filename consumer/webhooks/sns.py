@@ -52,9 +52,10 @@ def region(topic: str) -> str | None:
 def canonical(message: Mapping[str, object]) -> bytes | None:
     """Return the bytes that are signed; None: a kind that nobody documents, or not all is there."""
     names = _SIGNED.get(text(message, "Type"), ())
-    lines = [f"{name}\n{message[name]}\n" for name in names if isinstance(message.get(name), str)]
-    needed = len([name for name in names if name != "Subject"])  # a subject is optional
-    return "".join(lines).encode("utf-8", "replace") if names and len(lines) >= needed else None
+    given = [name for name in names if isinstance(message.get(name), str)]
+    if not names or set(names) - {"Subject", *given}:  # a subject is optional
+        return None
+    return "".join(f"{name}\n{message[name]}\n" for name in given).encode()
 
 
 def signed(message: Mapping[str, object], key: RSAPublicKey) -> bool:

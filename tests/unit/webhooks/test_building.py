@@ -1,0 +1,58 @@
+"""Laws of the start: who gets a webhook, and what a person is told where it cannot be had."""
+
+from __future__ import annotations
+
+import importlib.util
+from importlib.machinery import ModuleSpec
+
+import pytest
+
+from consumer.providers import KEY_FIELD, ses
+from consumer.webhooks import Source, WebhookSetupError, build, hook
+from consumer.webhooks import ses as webhook_ses
+from tests.unit.webhooks.signing import TOPIC, SendgridSigner, whsec
+
+ALL = (
+    Source("pm", "postmark", ("user:password",)),
+    Source("mg", "mailgun", ("key",)),
+    Source("rs", "resend", (whsec(),)),
+    Source("sg", "sendgrid", (SendgridSigner().public,)),
+    Source("aws", "ses", (), (TOPIC,)),
+)
+
+
+def test_every_provider_that_calls_has_a_hook_under_its_configured_name() -> None:
+    hooks = build(ALL)
+    assert list(hooks) == ["pm", "mg", "rs", "sg", "aws"]
+    assert [each.name for each in hooks.values()] == list(hooks)
+
+
+@pytest.mark.parametrize("kind", ["postmark", "mailgun", "resend", "sendgrid", "ses"])
+def test_without_a_secret_there_is_no_webhook(kind: str) -> None:
+    assert build([Source("mine", kind)]) == {}
+
+
+@pytest.mark.parametrize("kind", ["smtp", "file"])
+def test_what_calls_nobody_has_no_webhook(kind: str) -> None:
+    assert build([Source("mine", kind, ("secret",))]) == {}
+
+
+def test_topics_and_not_secrets_make_the_webhook_of_ses() -> None:
+    assert build([Source("mine", "ses", ("secret",))]) == {}
+
+
+@pytest.mark.parametrize("source", ALL[3:], ids=lambda source: source.type)
+def test_a_missing_extra_is_named(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    def find_spec(name: str) -> ModuleSpec | None:
+        return None if name == "cryptography" else importlib.util.find_spec(name)
+
+    monkeypatch.setattr("consumer.webhooks.building.find_spec", find_spec)
+    with pytest.raises(WebhookSetupError, match=r"sendonce\[webhooks\]"):
+        build([source])
+    assert len(build(ALL[:3])) == 3  # what needs it not is not stopped
+
+
+def test_our_key_has_the_name_that_the_adapters_give_it() -> None:
+    """The rooms do not know each other; this holds them together."""
+    assert hook.KEY_FIELD == KEY_FIELD
+    assert webhook_ses.KEY_HEADER == ses.KEY_HEADER
