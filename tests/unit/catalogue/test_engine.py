@@ -46,10 +46,6 @@ def test_pieces_come_in_the_order_in_which_they_stand(tmp_path: Path) -> None:
         (ITEMS + "{{ all | map(attribute='a') | join }}{{ name }}", "12Ada"),
         ("{% block a scoped %}{{ name }}{% endblock %}{{ self.a() }}", "AdaAda"),
         ("{% set name = 'Eve' %}{% block a %}{{ name }}{% endblock %}", "Eve"),
-        (
-            "{% for x in [1] %}{% block a scoped %}{{ x }}{{ name }}{% endblock %}{% endfor %}",
-            "1Ada",
-        ),
     ],
 )
 def test_a_template_says_what_jinja_reads(tmp_path: Path, body: str, said: str) -> None:
