@@ -7,7 +7,7 @@ each printed value passes one function, a layout is handed on whole, macros are 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Final
 
 from jinja2 import Template, nodes
@@ -77,6 +77,8 @@ class Engine(ImmutableSandboxedEnvironment):
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._pages: dict[str, Template] = {}
+        # What is not there is the same for every object: templates name only so many members.
+        self._absent = lru_cache(1024)(lambda name: self.undefined(obj={}, name=name))
 
     def fill(self, name: str, given: Mapping[str, Json]) -> str:
         """Render a template, as Jinja's `render` does, with one copy of what is given for three."""
@@ -106,7 +108,7 @@ class Engine(ImmutableSandboxedEnvironment):
             if attribute in obj:
                 return obj[attribute]
             if attribute not in _METHODS:
-                return self.undefined(obj=obj, name=attribute)
+                return self._absent(attribute)
         elif type(obj) is TemplateModule and attribute in obj.__dict__ and attribute[0] != "_":
             return obj.__dict__[attribute]
         return super().getattr(obj, attribute)

@@ -109,7 +109,9 @@ def _headers(written: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 def _subject(rendered: str) -> str:
     """Take the template's own line breaks out; those of values were refused where they stood."""
-    subject = _SPACES.sub(" ", rendered).strip()
+    subject = rendered.strip()
+    if not subject.isprintable() or "  " in subject:
+        subject = _SPACES.sub(" ", subject)
     if not subject:
         raise _NotAMail("the subject is empty")
     if len(subject) > LONGEST_SUBJECT:
