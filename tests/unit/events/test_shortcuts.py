@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from unittest.mock import patch
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from consumer.events import headers as reading
 from consumer.events import strict
 from consumer.events.headers import read_headers
+from consumer.events.strict import read_json
 from tests.unit.events.records import DATA, ENVELOPE, STRUCTURED, event, record
 
 spaced = st.text(st.sampled_from(' \t\n\r\v\f"\\:{}aé\u0085\u00a0\u2028'), max_size=12)
@@ -26,6 +28,21 @@ trees = st.recursive(
 def test_what_is_written_out_for_comparison_has_spaces_and_no_other_white_space(tree: Any) -> None:
     written = orjson.dumps(tree)
     assert written.replace(b" ", b"") == written.translate(None, b" \t\n\r")
+
+
+@given(trees, st.integers(0, 70), st.booleans())
+def test_wide_deep_and_oddly_spelt_texts_are_read_as_by_the_careful_reader(
+    tree: Any,
+    levels: int,
+    wide: bool,  # noqa: FBT001 - drawn, never written by a caller
+) -> None:
+    """Members counted instead of written out: more brackets than levels, slashes escaped."""
+    for _ in range(levels):
+        tree = [tree, "/"]
+    text = json.dumps([tree, [[]] * 70 if wide else "é"]).replace("/", r"\/").encode()
+    with patch.object(strict, "_is_exact", lambda *_: False):
+        careful = read_json(text)
+    assert repr(read_json(text)) == repr(careful)
 
 
 foreign = st.text().filter(
