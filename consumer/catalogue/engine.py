@@ -1,7 +1,7 @@
 """The sandbox that templates run in, and how they are compiled: less of Jinja's generality.
 
-What a template may do stays Jinja's; what it costs does not. Of a receipt's 260 us this saves 110:
-each printed value passes one function, a layout is handed on whole, macros are called straight.
+What a template may do stays Jinja's; what it costs does not. Of a receipt's 260 us this saves half:
+each printed value passes one function, pieces are collected, macros are called straight.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _html: Final = partial(str.__new__, Markup)  # `Markup(text)`, less its look for
 
 
 class _Compiler(CodeGenerator):
-    """Writes leaner Python than Jinja: same meaning, four tenths of the time.
+    """Writes leaner Python than Jinja does, of the same meaning.
 
     A printed value passes one function of ours where Jinja takes three. Nothing is ever printed
     that it did not see; what is constant in the template's own text is seen while it compiles, by
