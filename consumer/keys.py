@@ -21,7 +21,8 @@ import hashlib
 import re
 import string
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 
 import idna
 
@@ -175,7 +176,11 @@ def canonical_recipient(text: object) -> str:
     """
     if not isinstance(text, str):
         raise AddressError("is not a string")
-    text = text.strip(_WHITE)
+    return _canonical(text.strip(_WHITE))
+
+
+@lru_cache(maxsize=64)  # a mail's address is asked for twice: to send to, then to make the key of
+def _canonical(text: str) -> str:
     if len(text) <= MAX_ADDRESS and (plain := _PLAIN.fullmatch(text)):
         local, domain = plain.groups()
         return _sized(local, domain.lower())
@@ -227,11 +232,7 @@ def _atext(character: str) -> bool:
     """Tell whether it may stand in a local part; look-alikes of `@`, `"` and the like may not."""
     if character.isascii():
         return character in _ATEXT
-    return _only_atext(c for c in unicodedata.normalize("NFKC", character) if c.isascii())
-
-
-def _only_atext(characters: Iterable[str]) -> bool:
-    return all(c in _ATEXT for c in characters)
+    return all(c in _ATEXT for c in unicodedata.normalize("NFKC", character) if c.isascii())
 
 
 def _ascii_domain(domain: str) -> str:

@@ -78,8 +78,19 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def pytest_collection() -> None:
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """What was collected stays to the end: the collector need not look through it each time."""
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure() -> None:
+    """Whatever is left has been looked through once more by pytest, and may go with the process."""
     gc.freeze()
 
 

@@ -52,7 +52,7 @@ def _mail(rules: Rules, record: Record, event: Event) -> Mail:
     says = rules.declaration
     _check(rules, event)
     recipient = _recipient(says.recipient, event)
-    context = {name: _value(source, event, name) for name, source in says.context.items()}
+    context = _context(says, event)
     locale, zone = _locale(says.locale, event), _zone(says.timezone, event)
     entity = _entity(says, event)
     occurred = _occurred(says, record, event)
@@ -98,12 +98,15 @@ def _read(path: Path, event: Event) -> Json:
     return found
 
 
-def _value(source: Source, event: Event, name: str) -> Json:
-    found = source.read(event)
-    if found is MISSING:
-        where = source.path.pointer if source.path else name
-        raise _Unfit(Reason.INVALID, f"{where}: is absent")
-    return found
+def _context(says: Declaration, event: Event) -> dict[str, Json]:
+    context: dict[str, Json] = {}
+    for name, source in says.context.items():
+        found = source.read(event)
+        if found is MISSING:
+            where = source.path.pointer if source.path else name
+            raise _Unfit(Reason.INVALID, f"{where}: is absent")
+        context[name] = found
+    return context
 
 
 def _recipient(path: Path, event: Event) -> str:

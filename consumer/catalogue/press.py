@@ -39,10 +39,10 @@ class _Voice:
     bodies: Engine
 
     def subject(self, name: str, context: Mapping[str, Json]) -> str:
-        return self.subjects.get_template(f"{name}/{SUBJECT}").render(context)
+        return self.subjects.fill(f"{name}/{SUBJECT}", context)
 
     def body(self, name: str, part: str, context: Mapping[str, Json]) -> str:
-        return self.bodies.get_template(f"{name}/{part}").render(context)
+        return self.bodies.fill(f"{name}/{part}", context)
 
 
 class Press:
@@ -109,7 +109,9 @@ def _headers(written: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 def _subject(rendered: str) -> str:
     """Take the template's own line breaks out; those of values were refused where they stood."""
-    subject = _SPACES.sub(" ", rendered).strip()
+    subject = rendered.strip()
+    if not subject.isprintable() or "  " in subject:
+        subject = _SPACES.sub(" ", subject)
     if not subject:
         raise _NotAMail("the subject is empty")
     if len(subject) > LONGEST_SUBJECT:
@@ -121,7 +123,7 @@ def _text(rendered: str) -> str:
     text = rendered
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if " \n" in text or "\t\n" in text:
+    if " \n" in text or "\t" in text:
         text = "\n".join(line.rstrip(" \t") for line in text.split("\n"))
     while "\n\n\n" in text:
         text = text.replace("\n\n\n", "\n\n")

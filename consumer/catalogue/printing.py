@@ -19,6 +19,7 @@ from markupsafe import Markup, escape
 
 from consumer.catalogue.canonical import canonical
 from consumer.catalogue.formats import Formats
+from consumer.catalogue.money import money
 from consumer.model import Json
 
 
@@ -73,7 +74,6 @@ _BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 _PLAIN: Final = frozenset({str, int, Markup})
 _TEXTS: Final = (str, Undefined)
-_special: Final = re.compile("[&<>'\"]").search
 
 
 def printable(value: object) -> object:
@@ -104,7 +104,10 @@ def as_text(value: object) -> str:
 def as_html(value: object) -> str:
     """Print into the HTML part, escaped; `Markup`, such as a macro's, is so already."""
     if type(value) is str:
-        return str(escape(value)) if _special(value) else value
+        # Five searches for one letter each take a quarter of the time of one for five letters.
+        if "&" in value or "<" in value or ">" in value or '"' in value or "'" in value:
+            return str(escape(value))
+        return value
     return value if type(value) is Markup else str(escape(printable(value)))
 
 
@@ -142,18 +145,18 @@ def _lines(text: object) -> object:
 
 
 _LOCAL: Final[Mapping[str, Callable[[Formats], Callable[..., str]]]] = {
-    "money": lambda formats: formats.money,
-    "number": lambda formats: formats.number,
-    "date": lambda formats: formats.day,
-    "time": lambda formats: formats.clock,
-    "datetime": lambda formats: formats.moment,
+    "money": lambda formats: _money(formats.name),
+    "number": lambda formats: _at_run_time(formats.number),
+    "date": lambda formats: _at_run_time(formats.day),
+    "time": lambda formats: _at_run_time(formats.clock),
+    "datetime": lambda formats: _at_run_time(formats.moment),
 }
 FILTERS: Final = frozenset({*_LOCAL, "link", "lines"})
 
 
 def filters(formats: Formats | None) -> Mapping[str, Callable[..., object]]:
     """Return our filters in one locale and zone; None: they are only looked at, never called."""
-    local = {name: _at_run_time(of(formats)) if formats else _unused for name, of in _LOCAL.items()}
+    local = {name: of(formats) if formats else _unused for name, of in _LOCAL.items()}
     return {**local, "link": link, "lines": _lines}
 
 
@@ -163,6 +166,16 @@ def _at_run_time(write: Callable[..., str]) -> Callable[..., str]:
     @pass_context
     def filter_(_: Context, *given: object, **named: object) -> str:
         return write(*given, **named)
+
+    return filter_
+
+
+def _money(locale: str) -> Callable[..., str]:
+    """Do the same for amounts, with no call in between: a receipt prints twenty of them."""
+
+    @pass_context
+    def filter_(_: Context, amount: object, currency: object) -> str:
+        return money(amount, currency, locale)
 
     return filter_
 

@@ -28,7 +28,11 @@ _MAX_VERSION_DIGITS: Final = 9
 
 
 def structured(body: Mapping[str, Json], headers: Headers) -> Event | Bad:
-    attributes = {name: _text(value) for name, value in body.items() if name not in _DATA}
+    attributes = {
+        name: value if isinstance(value, str) else _written(value)
+        for name, value in body.items()
+        if name not in _DATA
+    }
     for name, value in headers.cloud.items():
         if attributes.get(name, value) != value:
             return _bad("header ce_* and the body's attribute of the same name differ")
@@ -75,11 +79,9 @@ def _version_problem(version: str | None) -> Bad:
     return _bad("CloudEvents attribute specversion is missing or not a string")
 
 
-def _text(value: Json) -> str | None:
-    """Write an attribute in its canonical string form; null, arrays and objects are absent."""
+def _written(value: Json) -> str | None:
+    """Write what is no string in its canonical form; null, arrays and objects are absent."""
     match value:
-        case str():
-            return value
         case bool():
             return "true" if value else "false"
         case int():

@@ -48,6 +48,8 @@ def read_headers(headers: Iterable[tuple[str, bytes | None]]) -> Headers | Bad:
     collected = _collect(headers)
     if isinstance(collected, Bad):
         return collected
+    if not collected:
+        return _NO_HEADERS
     texts = _texts(collected)
     return texts if isinstance(texts, Bad) else _checked(texts)
 

@@ -66,18 +66,19 @@ def _is_exact(tree: Json, value: bytes) -> bool:
     """
     if b"\\" in value and rb"\u0000" in value:
         return False
-    return _is_same(tree, value) or _bare(value).count(b'":') == _count_members(tree)
+    written = _written(tree, value)
+    if written == value:
+        return True
+    bare = value.translate(None, b" \t\n\r")
+    # of white space, what orjson writes has spaces only (in strings; a tab there is escaped)
+    return written.replace(b" ", b"") == bare or bare.count(b'":') == _count_members(tree)
 
 
-def _is_same(tree: Json, value: bytes) -> bool:
-    if value.count(b"{") + value.count(b"[") > MAX_DEPTH:  # may be too deep, or only wide
-        return False
-    written = orjson.dumps(tree)
-    return written == value or _bare(written) == _bare(value)
-
-
-def _bare(text: bytes) -> bytes:
-    return text.translate(None, b" \t\n\r")
+def _written(tree: Json, value: bytes) -> bytes:
+    """Write the tree out, or nothing (which no value is) if it may be too deep; or only wide."""
+    if value.count(b"{") + value.count(b"[") > MAX_DEPTH:
+        return b""
+    return orjson.dumps(tree)
 
 
 def _count_members(tree: Json) -> int:
@@ -100,6 +101,8 @@ def _gather(children: Iterable[Any], below: list[Any]) -> bool:
     """Put the containers among them into `below`; False at a float that may be an integer."""
     for child in children:
         kind = type(child)
+        if kind is str or kind is int:  # most of them
+            continue
         if kind is dict or kind is list:
             below.append(child)
         elif kind is float and not -_BEYOND_INT64 < child < _BEYOND_INT64:

@@ -157,12 +157,12 @@ class Numbers:
 
     @property
     def ended(self) -> float:
-        return math.fsum(child._value.get() for child in self._service._metrics._records.values())
+        return math.fsum(child.value for child in self._service._metrics._records.values())
 
     @property
     def statements(self) -> float:
         rows = self._service._metrics._batch_rows.values()
-        return math.fsum(bucket.get() for child in rows for bucket in child._buckets)
+        return math.fsum(child.buckets()[-1][1] for child in rows)
 
 
 async def _until(true: Callable[[], bool], serving: asyncio.Task[int]) -> None:

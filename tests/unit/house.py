@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,13 @@ def text_of(source: Path) -> str:
 
 
 @cache
-def nodes_of(source: Path) -> tuple[ast.AST, ...]:
-    """Return every node of a file, from the outside in."""
-    return tuple(ast.walk(ast.parse(text_of(source))))
+def statements_of(source: Path) -> tuple[ast.AST, ...]:
+    """Return every statement of a file, however deep: a law is never about a mere expression."""
+    return tuple(_statements(ast.parse(text_of(source))))
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+            yield child
+            yield from _statements(child)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.house import ROOT, SOURCES, nodes_of, text_of
+from tests.unit.house import ROOT, SOURCES, statements_of, text_of
 
 # A room may import itself and these; what is not named here wires, and may import everything.
 NOTHING: frozenset[str] = frozenset()
@@ -61,7 +61,7 @@ def imports(source: Path) -> tuple[str, ...]:
 
 
 def _imports(source: Path) -> Iterator[str]:
-    for node in nodes_of(source):
+    for node in statements_of(source):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

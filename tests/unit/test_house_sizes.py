@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.house import ROOT, SOURCES, nodes_of, text_of
+from tests.unit.house import ROOT, SOURCES, statements_of, text_of
 
 MAX_FILE = 250  # lines
 MAX_FUNCTION = 40  # lines without the docstring
@@ -43,7 +43,7 @@ def _keep(broken: Iterator[str]) -> None:
 
 def _imports(path: Path) -> Iterator[tuple[int, str]]:
     """Yield line and full name of everything that is imported, wherever in the file."""
-    for node in nodes_of(path):
+    for node in statements_of(path):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -109,7 +109,7 @@ def _functions() -> list[tuple[int, str]]:
     return [
         (_length(node), f"{_at(path, node.lineno)} {node.name}")
         for path in SOURCES
-        for node in nodes_of(path)
+        for node in statements_of(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
 
