@@ -6,7 +6,7 @@ parts are the real ones (`transitions.decide`); what Postgres does is said again
 against Postgres by `tests/integration/guard/test_model.py`.
 
     store = Store(now=1_800_000_000.0)
-    terms = Terms(owner, lease, started)       # consumer.guard.claims; `started` on the worker's clock
+    terms = Terms(owner, lease, started)       # of guard.terms; `started` on the worker's clock
     match store.claim(claim, terms): ...
     store.now += 30
 
@@ -23,11 +23,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from consumer.guard.claims import Terms
+from consumer.guard.hearing import NewsDue
 from consumer.guard.letters import DeadLetter
 from consumer.guard.outcomes import Ending
 from consumer.guard.parking import Due
 from consumer.guard.telling import Settled
+from consumer.guard.terms import Terms
 from consumer.model import (
     Bad,
     Claim,
@@ -44,7 +45,7 @@ from consumer.model import (
     Transition,
 )
 from tests.simulation import store_claims, store_letters, store_news, store_outcomes, store_upkeep
-from tests.simulation.store_tables import Database, Happening, Message, StoredLetter
+from tests.simulation.store_tables import Database, Line, Message, StoredLetter
 
 RETENTION = 30 * 86400.0
 
@@ -110,8 +111,8 @@ class Store:
     def abandon(self, row: Row, mail_type: str, record: Record) -> RecordResult:
         return store_outcomes.abandon(self.db, row, mail_type, record)
 
-    def orphan(self, row: Row, detail: str) -> RecordResult:
-        return store_outcomes.orphan(self.db, row, detail)
+    def orphan(self, row: Row, detail: str) -> None:
+        store_outcomes.orphan(self.db, row, detail)
 
     def take_due(
         self, limit: int = 20, hold_for: float = 60.0, *, read_at: float = 0.0
@@ -147,7 +148,7 @@ class Store:
     def outcome_told(self, row: Row) -> None:
         store_news.outcome_told(self.db, row)
 
-    def news_due(self, limit: int = 100) -> list[Happening]:
+    def news_due(self, limit: int = 100) -> list[NewsDue]:
         return store_news.news_due(self.db, limit)
 
     def news_told(self, news_id: int) -> None:
@@ -175,7 +176,7 @@ class Store:
         """All dead letters, for an oracle; not to be changed."""
         return list(self.db.letters.values())
 
-    def history(self) -> list[Happening]:
+    def history(self) -> list[Line]:
         return self.db.history
 
     # ── For explorations

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from consumer.guard.claims import Terms
+from consumer.guard.history import Entry
+from consumer.guard.terms import Terms
 from consumer.model import (
     Claim,
     ClaimResult,
     Coordinates,
+    Evidence,
     Fenced,
     Found,
     Granted,
@@ -91,16 +93,31 @@ def _take_over(db: Database, item: Claim, terms: Terms, *, new_round: bool = Fal
     row, takes = db.rows.get(item.mail.key), item.takes
     if row is None or takes is None or (row.epoch, row.status) != (takes.epoch, takes.status):
         return False
-    if not _may_be_taken(row, db.now):
+    if not _may_be_taken(row, item, db.now):
         return False
+    why = _why(row.status, item, new_round=new_round)
     db.update(row, **_as_taken(db, row, item, terms, new_round=new_round))
+    db.write_line(
+        Entry(row.key, "taken over", row.provider, row.account, row.epoch, row.attempts, detail=why)
+    )
     return True
 
 
-def _may_be_taken(row: Message, now: float) -> bool:
+def _may_be_taken(row: Message, item: Claim, now: float) -> bool:
     if row.status is Status.WAITING:
         return not row.lease_live(now)
-    return row.status in (Status.FAILED, Status.UNKNOWN)
+    if row.status is Status.UNKNOWN:  # in doubt: by the account that sent, and no other
+        same_account = (row.provider, row.account) == (item.provider, item.account)
+        return item.clears_doubt or same_account
+    return row.status is Status.FAILED
+
+
+def _why(status: Status, item: Claim, *, new_round: bool) -> str:
+    if status is Status.UNKNOWN:
+        return "never sent, by absence" if item.clears_doubt else "once more, in doubt"
+    if status is Status.FAILED:
+        return "failed before"
+    return "the next round" if new_round else "its attempts go on"
 
 
 def _as_taken(
@@ -129,9 +146,15 @@ def _as_taken(
         "error": None,
         "claimed_at": db.now,
         "at": item.record.coordinates if failed else row.at,
+        "settled_by": None if failed else _settled_by(row, item),
         "outcome_due": row.outcome_due or item.late or row.status is Status.UNKNOWN,
         **doubt,
     }
+
+
+def _settled_by(row: Message, item: Claim) -> str | None:
+    absent = row.status is Status.UNKNOWN and item.clears_doubt
+    return Evidence.ABSENCE if absent else row.settled_by
 
 
 def start_round(db: Database, item: Claim, terms: Terms) -> ClaimResult:

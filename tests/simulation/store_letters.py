@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from consumer.guard.doubts import SHARED_FATE
+from consumer.guard.history import entry
 from consumer.guard.letters import DeadLetter, LetterStatus
-from consumer.guard.parking import Due
+from consumer.guard.parking import Age, Due
 from consumer.guard.transitions import Letter
 from consumer.model import (
+    FIRST_LOOK,
     Bad,
     Fenced,
     Reason,
@@ -45,6 +48,7 @@ def write(
         _fail_again(db, stored, letter, key, check_at)
         if not (discarded_stays and stored.status is LetterStatus.DISCARDED):
             stored.status = status
+        stored.replay = stored.replay and parked
     stored.check()
 
 
@@ -89,12 +93,14 @@ def park_too(db: Database, record: Record, mail_type: str, row: Row) -> RecordRe
     if letter is None:
         return Fenced(None if now is None else now.read(db.now))
     write(db, record, letter, key=row.key, mail_type=mail_type)
+    if now is not None and now.at == record.coordinates:
+        now.outcome_due = True
     return Recorded()
 
 
 def _letter_beside(row: Message, now: float) -> Letter | None:
     if row.status is Status.UNKNOWN:
-        return Letter(Reason.UNKNOWN, "another attempt under this key has an unknown outcome")
+        return Letter(Reason.UNKNOWN, "its key's outcome is unknown; evidence decides", FIRST_LOOK)
     if row.status is Status.WAITING and not row.lease_live(now):
         return Letter(Reason.EXHAUSTED, "the row's attempts are used up; the next round decides", 0)
     return None
@@ -108,7 +114,7 @@ def take_due(db: Database, limit: int, hold_for: float, read_at: float) -> list[
     due.sort(key=lambda letter: letter.next_check_at or 0.0)
     for letter in due[:limit]:
         letter.next_check_at = db.now + hold_for
-    return [_due(db, letter) for letter in due[:limit]]
+    return [_due(db, letter, read_at) for letter in due[:limit]]
 
 
 def _is_due(letter: StoredLetter, now: float) -> bool:
@@ -117,9 +123,18 @@ def _is_due(letter: StoredLetter, now: float) -> bool:
     return letter.next_check_at <= now
 
 
-def _due(db: Database, letter: StoredLetter) -> Due:
+def _due(db: Database, letter: StoredLetter, read_at: float) -> Due:
     row = None if letter.key is None else db.rows.get(letter.key)
-    return Due(letter.read(whole=True), letter.record, None if row is None else row.read(db.now))
+    read = None if row is None else row.read(db.now)
+    age = None if row is None else _age(row, db.now, read_at)
+    return Due(letter.read(whole=True), letter.record, read, age, letter.replay)
+
+
+def _age(row: Message, now: float, read_at: float) -> Age | None:
+    first, deadline, doubt = row.first_attempt_at, row.attempt_deadline, row.doubt_since
+    if row.status is not Status.UNKNOWN or first is None or deadline is None or doubt is None:
+        return None
+    return Age(now - first, now - deadline, now - doubt, read_at)
 
 
 def put_off(db: Database, row: Row, look_in: float | None, event: str, detail: str) -> bool:
@@ -127,23 +142,39 @@ def put_off(db: Database, row: Row, look_in: float | None, event: str, detail: s
     now = db.rows.get(row.key)
     if now is None or now.status is not Status.UNKNOWN or now.epoch != row.epoch:
         return False
-    for letter in db.letters_of(row.key):
-        if letter.status is LetterStatus.PARKED and letter.reason is Reason.UNKNOWN:
-            _put_off(db, letter, look_in)
-    db.tell(row.key, event, detail=detail, epoch=row.epoch)
+    for letter in db.letters.values():
+        if letter.status is LetterStatus.PARKED:
+            _put_off(letter, now, None if look_in is None else db.now + look_in)
+    db.write_line(entry(now.read(db.now), event, detail))
     return True
 
 
-def _put_off(db: Database, letter: StoredLetter, look_in: float | None) -> None:
-    if look_in is None:
-        letter.status, letter.next_check_at = LetterStatus.OPEN, None
-    else:
-        letter.next_check_at = db.now + look_in
+def _put_off(letter: StoredLetter, row: Message, until: float | None) -> None:
+    own = letter.at == row.at and letter.mail_type == row.mail_type
+    beside = letter.key == row.key and letter.reason is Reason.UNKNOWN
+    if until is None and (own or beside):
+        letter.status, letter.next_check_at, letter.replay = LetterStatus.OPEN, None, False
+    elif until is not None and own:
+        letter.next_check_at = until
 
 
 def share_fate(db: Database, letter: DeadLetter) -> None:
-    """Open a letter beside somebody's open row if that row's own is open; else a minute more."""
-    raise NotImplementedError
+    """Open a letter beside somebody's row if that row's own is open; else a minute more."""
+    stored = of_id(db, letter.id)
+    if stored is None or stored.status is not LetterStatus.PARKED:
+        return
+    if _own_is_open(db, stored):
+        stored.status, stored.next_check_at, stored.replay = LetterStatus.OPEN, None, False
+    else:
+        stored.next_check_at = db.now + SHARED_FATE
+
+
+def _own_is_open(db: Database, beside: StoredLetter) -> bool:
+    row = None if beside.key is None else db.rows.get(beside.key)
+    if row is None or row.at is None:
+        return False
+    own = db.letters.get((row.at, row.mail_type))
+    return own is not None and own.status is LetterStatus.OPEN
 
 
 def wait_for_deploy(db: Database, letter: DeadLetter, seconds: float) -> None:
@@ -153,9 +184,14 @@ def wait_for_deploy(db: Database, letter: DeadLetter, seconds: float) -> None:
 
 
 def replayed(db: Database, letter: DeadLetter) -> None:
+    """Close a letter whose record went through the line again; not if it failed or waits anew."""
     stored = of_id(db, letter.id)
-    if stored is not None and stored.replay and stored.status is LetterStatus.SETTLED:
-        stored.status = LetterStatus.REPLAYED
+    if stored is None:
+        return
+    untouched = stored.status is LetterStatus.PARKED and stored.failures == letter.failures
+    if untouched or stored.status is LetterStatus.SETTLED:
+        stored.status = LetterStatus.REPLAYED if stored.replay else LetterStatus.SETTLED
+        stored.next_check_at = None
 
 
 def of_id(db: Database, letter_id: int) -> StoredLetter | None:

@@ -2,40 +2,111 @@
 
 from __future__ import annotations
 
+from consumer.guard.hearing import BAD_NEWS, NewsDue
+from consumer.guard.history import Entry, plain
 from consumer.guard.telling import Settled
-from consumer.model import Notice, Row, Status
-from tests.simulation.store_outcomes import OnDouble
-from tests.simulation.store_tables import Database, Happening
+from consumer.model import Evidence, MarkSent, News, Notice, Record, Row, Status
+from tests.simulation.store_outcomes import OnDouble, take
+from tests.simulation.store_tables import Database, Line, Message, when
 
+RANKS = (None, News.ACCEPTED, News.DELIVERED, News.BOUNCED, News.COMPLAINED)
 TELLABLE = (Status.SENT, Status.FAILED, Status.DISCARDED, Status.EXPIRED)
 
 
 def hear(db: Database, notice: Notice, on_double: OnDouble) -> bool:
     """Take a webhook's event. False: no such key."""
-    raise NotImplementedError
+    row = db.rows.get(notice.key)
+    if row is None:
+        return False
+    bad = notice.news in BAD_NEWS
+    if not bad and _deliver(db, row, notice):
+        return True
+    before = row.read(db.now)  # as it stood under its lock
+    proof = MarkSent(notice.provider, notice.provider_message_id, Evidence.WEBHOOK)
+    take(db, row, proof, notice.news, on_double)
+    _deliver(db, row, notice)
+    if bad:
+        db.write_line_once(
+            Entry(
+                row.key, notice.news, notice.provider, before.account, before.epoch,
+                before.attempts, notice.provider_message_id, plain(notice.detail), due=True,
+            )
+        )  # fmt: skip
+    return True
+
+
+def _deliver(db: Database, row: Message, notice: Notice) -> bool:
+    """The worst that was told stays, and only of the mail that the row names."""
+    named = (row.provider, row.provider_message_id)
+    if row.status is not Status.SENT or named != (notice.provider, notice.provider_message_id):
+        return False
+    rank = 0 if row.delivery is None else RANKS.index(row.delivery)
+    if rank >= RANKS.index(notice.news):
+        return False
+    at = db.now if notice.at is None else notice.at.timestamp()
+    db.update(row, delivery=notice.news, delivery_at=at)
+    return True
+
+
+def news_due(db: Database, limit: int) -> list[NewsDue]:
+    lines = [item for item in db.history if item.due and item.entry.event in BAD_NEWS]
+    return [_news(db, item) for item in lines if item.key in db.rows][:limit]
+
+
+def _news(db: Database, line: Line) -> NewsDue:
+    at, told = when(line.at), line.entry
+    assert at is not None
+    assert told.provider is not None
+    assert told.provider_message_id is not None
+    return NewsDue(
+        line.id, db.rows[line.key].read(db.now), News(told.event), at, told.provider,
+        told.provider_message_id, told.detail,
+    )  # fmt: skip
+
+
+def news_told(db: Database, news_id: int) -> None:
+    for line in db.history:
+        if line.id == news_id:
+            line.due = False
+
+
+# ── Rows that were settled late
 
 
 def outcomes_due(db: Database, limit: int) -> list[Settled]:
-    """Rows that were settled late, with the record they were claimed for, from its letter."""
-    due = []
-    for letter in db.letters.values():
-        row = None if letter.key is None else db.rows.get(letter.key)
-        if row is not None and row.at == letter.at and row.outcome_due and row.status in TELLABLE:
-            due.append(Settled(row.read(db.now), letter.record))
-    return due[:limit]
+    """By lines of history, then by the letters of the rows' own records; one a row."""
+    rows = [row for row in db.rows.values() if row.outcome_due and row.status in TELLABLE]
+    lines = {row.key: _unkept(db, row) for row in rows if row.at and _has_line(db, row)}
+    kept = {row.key: Settled(row.read(db.now), record) for row in rows
+            if (record := _record_of(db, row))}  # fmt: skip
+    return list({**dict(list(lines.items())[:limit]), **dict(list(kept.items())[:limit])}.values())
+
+
+def _has_line(db: Database, row: Message) -> bool:
+    return any(
+        line.due and line.key == row.key and line.entry.event not in BAD_NEWS for line in db.history
+    )
+
+
+def _unkept(db: Database, row: Message) -> Settled:
+    at = row.at
+    assert at is not None
+    return Settled(
+        row.read(db.now), Record(at.topic, at.partition, at.offset, at.timestamp, None, None, ())
+    )
+
+
+def _record_of(db: Database, row: Message) -> Record | None:
+    if row.at is None:
+        return None
+    letter = db.letters.get((row.at, row.mail_type)) or db.letters.get((row.at, None))
+    return None if letter is None else letter.record
 
 
 def outcome_told(db: Database, row: Row) -> None:
     now = db.rows.get(row.key)
     if now is not None and now.epoch == row.epoch:
         now.outcome_due = False
-
-
-def news_due(db: Database, limit: int) -> list[Happening]:
-    return [line for line in db.history if line.due][:limit]
-
-
-def news_told(db: Database, news_id: int) -> None:
     for line in db.history:
-        if line.id == news_id:
+        if line.key == row.key and line.entry.event not in BAD_NEWS:
             line.due = False

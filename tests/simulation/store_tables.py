@@ -8,11 +8,13 @@ unique index on coordinates raises `UniqueViolation`, which the statements are m
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from consumer.guard.history import Entry
 from consumer.guard.letters import DeadLetter, LetterStatus
 from consumer.model import Coordinates, Reason, Record, Row, Status
 
@@ -92,6 +94,9 @@ class Message:
             ("doubt_is_whole", (self.doubt_since is None) == (self.doubt_provider is None)),
             ("unknown_is_doubt", status is not Status.UNKNOWN or self.doubt_since is not None),
             ("doubt_stands", self.doubt_since is None or status in _MAY_DOUBT),
+            ("only_sent_twice", sent or self.second_message_id is None),
+            ("delivery_is_whole", (self.delivery is None) == (self.delivery_at is None)),
+            ("delivery_is_whole", sent or self.delivery is None),
             ("open_rows_have_coordinates", self.at is not None or status not in _OPEN),
         ):
             if not holds:
@@ -136,7 +141,7 @@ class StoredLetter:
             id=self.id, idempotency_key=self.key, event_type=self.mail_type, reason=self.reason,
             detail=self.detail, status=self.status, coordinates=self.at, failures=self.failures,
             first_failed_at=first, last_failed_at=last, next_check_at=when(self.next_check_at),
-            record=self.record if whole else None,
+            record=self.record if whole else None, replay=self.replay, note=self.note,
         )  # fmt: skip
 
     def check(self) -> None:
@@ -145,20 +150,25 @@ class StoredLetter:
 
 
 @dataclass(slots=True)
-class Happening:
-    """A row of `history`: what was not a plain acceptance."""
+class Line:
+    """A row of `history`: what was not a plain acceptance, and how often."""
 
     id: int
-    key: str
     at: float
-    event: str
-    provider: str | None = None
-    account: str | None = None
-    epoch: int | None = None
-    attempt: int | None = None
-    provider_message_id: str | None = None
-    detail: str | None = None
-    due: bool = False
+    last_at: float
+    entry: Entry
+    due: bool
+    times: int = 1
+
+    @property
+    def key(self) -> str:
+        return self.entry.key
+
+    @property
+    def told(self) -> tuple[object, ...]:
+        """What makes two lines the same: counted, not written again."""
+        entry = self.entry
+        return entry.event, entry.provider, entry.attempt, entry.provider_message_id, entry.detail
 
 
 @dataclass(slots=True)
@@ -169,10 +179,12 @@ class Database:
     rows: dict[str, Message] = field(default_factory=dict)
     places: dict[tuple[str, Coordinates], str] = field(default_factory=dict)
     letters: dict[tuple[Coordinates, str | None], StoredLetter] = field(default_factory=dict)
-    history: list[Happening] = field(default_factory=list)
+    history: list[Line] = field(default_factory=list)
     workers: dict[str, float] = field(default_factory=dict)
     letter_ids: int = 0
     history_ids: int = 0
+    swept_until: float = -math.inf  # below: no row is open without a letter
+    sweep_from: float = -math.inf
 
     def at_place(self, mail_type: str, at: Coordinates) -> Message | None:
         key = self.places.get((mail_type, at))
@@ -207,10 +219,33 @@ class Database:
     def letters_of(self, key: str) -> Iterator[StoredLetter]:
         return (letter for letter in self.letters.values() if letter.key == key)
 
-    def tell(self, key: str, event: str, **columns: Any) -> None:
-        """Write a line of history."""
+    def write_line(self, entry: Entry) -> None:
+        """Write a line of history, or count it on one of the last four of its key."""
+        line = Line(0, self.now, self.now, entry, entry.due)
+        last = [item for item in self.history if item.key == entry.key][-4:]
+        same = [item for item in last if item.told == line.told]
+        if same:
+            same[-1].times += 1
+            same[-1].last_at = self.now
+            same[-1].due = same[-1].due or entry.due
+        else:
+            self._append(line)
+
+    def write_line_once(self, entry: Entry) -> bool:
+        """Write what counts once by (key, event, provider, its id); False: it stands already."""
+        once = (entry.key, entry.event, entry.provider, entry.provider_message_id)
+        for item in self.history:
+            it = item.entry
+            if (it.key, it.event, it.provider, it.provider_message_id) == once:
+                self.history_ids += 1  # an identity counts on, also where the row was there
+                return False
+        self._append(Line(0, self.now, self.now, entry, entry.due))
+        return True
+
+    def _append(self, line: Line) -> None:
         self.history_ids += 1
-        self.history.append(Happening(self.history_ids, key, self.now, event, **columns))
+        line.id = self.history_ids
+        self.history.append(line)
 
     def copy(self) -> Database:
         return copy.deepcopy(self)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from consumer.guard.letters import LetterStatus
 from consumer.model import Row, Status
 from tests.simulation.store_tables import OPEN_LETTER, Database, Message, StoredLetter
 
+OPEN_ROW = (Status.SENDING, Status.WAITING, Status.UNKNOWN)
 CLOSED_ROW = (Status.SENT, Status.FAILED, Status.DISCARDED, Status.EXPIRED)
 CLOSED_LETTER = (LetterStatus.SETTLED, LetterStatus.DISCARDED, LetterStatus.REPLAYED)
 FORGOTTEN = 3600.0  # seconds since the last beat
@@ -24,8 +27,26 @@ def leave(db: Database, owner: str) -> None:
 
 
 def stale(db: Database, limit: int) -> list[Row]:
-    """`sending` rows dead for ten minutes, and `waiting` ones that no letter will wake."""
-    raise NotImplementedError
+    """Open rows that no letter will wake, ten minutes after their lease; the mark never passes one.
+
+    Read from where the last call ended to ten minutes ago; then from the mark again.
+    """
+    until = db.now - STALE
+    found = [row for row in db.rows.values() if _is_left_open(db, row, until)]
+    found.sort(key=lambda row: row.claimed_at)
+    dead = [row for row in found if (row.lease_until or -math.inf) < until]
+    if db.swept_until == db.sweep_from and db.sweep_from < until:
+        db.swept_until = min((row.claimed_at for row in found), default=until)
+    at_end = len(dead) <= limit
+    db.sweep_from = db.swept_until if at_end else dead[limit].claimed_at
+    return [row.read(db.now) for row in dead[:limit]]
+
+
+def _is_left_open(db: Database, row: Message, until: float) -> bool:
+    if row.status not in OPEN_ROW or not db.sweep_from <= row.claimed_at < until:
+        return False
+    letter = None if row.at is None else db.letters.get((row.at, row.mail_type))
+    return row.status is Status.SENDING or letter is None or letter.status not in OPEN_LETTER
 
 
 def prune(db: Database, retention: float, limit: int) -> int:
