@@ -20,16 +20,19 @@ from consumer.flights import Flights
 from consumer.guard import PostgresUnreachable
 from consumer.inquiry import Inquiry
 from consumer.intake.cluster import KafkaUnreachableError
+from consumer.intake.kafka import Reader
 from consumer.intake.publisher import OutcomePublisher
 from consumer.line import Line
 from consumer.patience import patiently
 from consumer.resolver import Resolver
+from consumer.sweep import Sweep
 from consumer.takeoff import Takeoff
 from consumer.telemetry.tracing import tracing
 from consumer.upkeep import Upkeep
+from consumer.webhooks import WebhookServer
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
     from contextlib import AsyncExitStack
 
     from consumer.guard import Guard
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
     from consumer.settings import Settings
     from consumer.telemetry import Metrics
     from consumer.vitals import Vitals
+    from consumer.webhooks import Hook
 
 log = structlog.get_logger("service")
 
@@ -52,6 +56,7 @@ class Running:
     routes: Routes
     intake: Intake
     resolver: Resolver
+    sweep: Sweep
     upkeep: Upkeep
 
 
@@ -98,9 +103,11 @@ class Assembly:
         self.metrics.expect(
             topics=catalogue.topics, providers=self.settings.providers, mail_types=catalogue.types
         )
-        routes = parts.routes(self.settings, self.metrics)
+        hooks = parts.hooks(self.settings)
+        routes = parts.routes(self.settings, self.metrics, hooks)
         await self._listen()
         guard = await self._guard()
+        await self._hear(hooks, guard)
         await self._open(routes)
         delivery = Delivery(self.metrics, await self._publisher())
         takeoff = Takeoff(self._pilot(guard, routes), Aside(guard), Flights(self.owner))
@@ -110,7 +117,13 @@ class Assembly:
         self._watch(intake, guard, routes)
         inquiry = Inquiry(line, guard, takeoff)
         resolver = Resolver(guard, line, inquiry, delivery.finish, self.metrics)
-        return Running(guard, routes, intake, resolver, Upkeep(guard, routes, self.metrics))
+        upkeep = Upkeep(guard, routes, self.metrics)
+        return Running(guard, routes, intake, resolver, self._sweep(guard), upkeep)
+
+    def _sweep(self, guard: Guard) -> Sweep:
+        reader = Reader(parts.cluster(self.settings.kafka))
+        self.stack.push_async_callback(reader.close)
+        return Sweep(guard, reader)
 
     async def _listen(self) -> None:
         """Listen early: a service that waits for its database is alive, and not ready."""
@@ -120,6 +133,22 @@ class Assembly:
         await server.start()
         self.stack.push_async_callback(server.close)
         log.info("listening", host=admin.host, port=server.port)
+
+    async def _hear(self, hooks: Mapping[str, Hook], guard: Guard) -> None:
+        """Listen for what providers tell by themselves, on a port that is no console's."""
+        where = self.settings.webhooks
+        if where is None:
+            return
+        server = WebhookServer(
+            where.host,
+            where.port,
+            hooks=hooks,
+            on_notice=guard.hear,
+            counts=self.metrics.webhooks,
+        )
+        await server.start()
+        self.stack.push_async_callback(server.close)
+        log.info("listening for webhooks", host=where.host, port=server.port, hooks=sorted(hooks))
 
     async def _guard(self) -> Guard:
         guard = await patiently(

@@ -23,6 +23,7 @@ from consumer.model import (
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from consumer.guard import NewsDue
     from consumer.model import Bad, Coordinates, Mail, Record, Row, Skipped, Transition
 
 
@@ -81,6 +82,24 @@ def told(row: Row, mail: Mail | None) -> Ended:
     assert row.coordinates is not None
     outcome = _stands(row, row.coordinates)
     return Ended(outcome and replace(outcome, entity_id=_entity(mail)), row.status)
+
+
+def news(heard: NewsDue) -> Ended:
+    """Tell of a bounce or a complaint, which a provider told by itself."""
+    row, status = heard.row, OutcomeStatus(heard.news)
+    if row.coordinates is None:
+        return Ended(None, status)  # a record that nobody can name any more
+    outcome = Outcome(
+        status,
+        row.coordinates,
+        idempotency_key=row.key,
+        event_type=row.mail_type,
+        reason=heard.detail or None,
+        provider=heard.provider,
+        provider_message_id=heard.provider_message_id,
+        sent_at=row.sent_at,
+    )
+    return Ended(outcome, status)
 
 
 def _stands(row: Row, source: Coordinates) -> Outcome | None:

@@ -16,7 +16,6 @@ import structlog
 from consumer import endings
 from consumer.endings import Ended, Ending, LetGo
 from consumer.events import decode
-from consumer.hand import InHand
 from consumer.guard.errors import GuardClosed
 from consumer.guard.verdict import (
     Abandoned,
@@ -29,6 +28,7 @@ from consumer.guard.verdict import (
     Wait,
     judge,
 )
+from consumer.hand import InHand
 from consumer.model import Bad, Event, Mail, Reason, Skipped, SkipRule, Status
 
 if TYPE_CHECKING:
@@ -142,12 +142,8 @@ class Line:
                 return None
             case Abandoned():
                 return await self._aside.abandon(row, case)
-            case Redelivery() if case.replay and row.status is Status.FAILED:
-                return await self.send(case, row)
-            case Redelivery():
-                return endings.stored(case.record, case.mail, row, duplicate=False)
-            case Duplicate():
-                return endings.stored(case.record, case.mail, row, duplicate=True)
+            case Redelivery() | Duplicate():
+                return await self._closed(verdict, case)
             case Conflict():
                 return await self._aside.refuse(Reason.CONFLICT, row, case)
             case KeyDrift():
@@ -156,6 +152,13 @@ class Line:
                 return await self._aside.park_too(row, case)
             case _:
                 assert_never(verdict)
+
+    async def _closed(self, verdict: Redelivery | Duplicate, case: InHand) -> Ending | None:
+        """Tell what stands; but what certainly was not sent, a person may have sent again."""
+        row, duplicate = verdict.row, isinstance(verdict, Duplicate)
+        if case.replay and row.status is Status.FAILED and not duplicate:
+            return await self.send(case, row)
+        return endings.stored(case.record, case.mail, row, duplicate=duplicate)
 
     async def send(
         self, case: InHand, takes: Row | None, *, clears_doubt: bool = False

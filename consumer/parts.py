@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from consumer import catalogue, providers
+from consumer import catalogue, providers, webhooks
 from consumer.catalogue import Catalogue, TopicRule
 from consumer.events import decode
 from consumer.guard import Guard
@@ -22,10 +22,13 @@ from consumer.routes import Route, Routes
 from consumer.rules import Rules
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Mapping
+
     from pydantic import SecretStr
 
     from consumer import settings as config
     from consumer.telemetry import Metrics
+    from consumer.webhooks import Hook
 
 log = structlog.get_logger("service")
 
@@ -94,21 +97,40 @@ def _alarm_double(key: str, metrics: Metrics) -> None:
     log.error("accepted twice", key=key, alert="double")
 
 
-def routes(settings: config.Settings, metrics: Metrics) -> Routes:
-    """Build every configured provider with its permits. Needs a running loop: permits wait."""
+def hooks(settings: config.Settings) -> Mapping[str, Hook]:
+    """Build the webhooks of all providers that have one, by name; none where nobody listens."""
+    if settings.webhooks is None:
+        return {}
+    return webhooks.build(_source(name, options) for name, options in settings.providers.items())
+
+
+def _source(name: str, options: providers.AnyOptions) -> webhooks.Source:
+    secrets = tuple(secret.get_secret_value() for secret in options.webhook_secret)
+    topics = options.webhook_topics if isinstance(options, providers.SesOptions) else ()
+    return webhooks.Source(name, options.type, secrets, topics)
+
+
+def routes(settings: config.Settings, metrics: Metrics, pushing: Container[str]) -> Routes:
+    """Build every configured provider with its permits. Needs a running loop: permits wait.
+
+    `pushing`: the names of those whose webhook is listened to.
+    """
     return Routes(
-        {name: _route(name, options, metrics) for name, options in settings.providers.items()}
+        {
+            name: _route(name, options, metrics, pushes=name in pushing)
+            for name, options in settings.providers.items()
+        }
     )
 
 
-def _route(name: str, options: providers.Options, metrics: Metrics) -> Route:
+def _route(name: str, options: providers.Options, metrics: Metrics, *, pushes: bool) -> Route:
     def changed(provider: str, sender: str | None, state: State, error: str) -> None:
         metrics.breaker(provider, sender, state)
         tell = log.info if state is State.CLOSED else log.error
         tell("breaker", provider=provider, sender=sender, state=state.name.lower(), error=error)
 
     permits = Permits(name, concurrency=options.concurrency, rate=options.rate, on_change=changed)
-    return Route(providers.build(name, options), permits)
+    return Route(providers.build(name, options), permits, pushes)
 
 
 def intake(kafka: config.Kafka, mails: Catalogue, handle: Handle) -> Intake:

@@ -133,6 +133,9 @@ class Resolver:
             mail = self._line.read(settled.record)
             await self._publish(endings.told(settled.row, mail if isinstance(mail, Mail) else None))
             await self._guard.outcome_told(settled.row)
+        for news in await self._guard.news_due():
+            await self._publish(endings.news(news))
+            await self._guard.news_told(news.id)
 
     async def _pause(self) -> None:
         try:

@@ -26,6 +26,7 @@ from consumer.intake.loop import StuckError
 from consumer.patience import GaveUpError
 from consumer.telemetry import Metrics
 from consumer.vitals import Vitals
+from consumer.webhooks import WebhookSetupError
 
 if TYPE_CHECKING:
     from consumer.settings import Settings
@@ -44,6 +45,7 @@ REFUSALS = (
     StuckError,
     CannotListenError,
     GaveUpError,
+    WebhookSetupError,
 )
 
 
@@ -93,6 +95,7 @@ class Service:
         tasks = [
             asyncio.create_task(running.intake.run(), name="intake"),
             asyncio.create_task(running.resolver.run(), name="resolver"),
+            asyncio.create_task(running.sweep.run(), name="sweep"),
             *running.upkeep.tasks(self._pulse),
         ]
         self._vitals.own([renewals, *tasks])
