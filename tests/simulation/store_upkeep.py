@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+from consumer.guard.hearing import BAD_NEWS
 from consumer.guard.letters import LetterStatus
 from consumer.model import Row, Status
-from tests.simulation.store_tables import OPEN_LETTER, Database, Message, StoredLetter
+from tests.simulation.store_tables import OPEN_LETTER, Database, Line, Message, StoredLetter
 
 OPEN_ROW = (Status.SENDING, Status.WAITING, Status.UNKNOWN)
 CLOSED_ROW = (Status.SENT, Status.FAILED, Status.DISCARDED, Status.EXPIRED)
@@ -50,7 +51,7 @@ def _is_left_open(db: Database, row: Message, until: float) -> bool:
 
 
 def prune(db: Database, retention: float, limit: int) -> int:
-    """Letters first, then rows, as the real one does."""
+    """Letters first, then rows with their history, as the real one does."""
     letters = [item for item in db.letters.values() if _letter_may_go(db, item, retention)]
     letters = letters[: max(limit // 10, 1)]
     for letter in letters:
@@ -58,20 +59,22 @@ def prune(db: Database, retention: float, limit: int) -> int:
     rows = [row for row in db.rows.values() if _row_may_go(db, row, retention)][:limit]
     for row in rows:
         db.delete(row)
+    gone = {row.key for row in rows}
+    db.history = [line for line in db.history if line.key not in gone]
     return len(letters) + len(rows)
 
 
 def _letter_may_go(db: Database, letter: StoredLetter, retention: float) -> bool:
     if letter.status not in CLOSED_LETTER or letter.last_failed_at >= db.now - retention:
         return False
-    row = None if letter.key is None else db.rows.get(letter.key)
-    return row is None or not row.outcome_due or row.at != letter.at
+    return not any(row.outcome_due and row.at == letter.at for row in db.rows.values())
 
 
 def _row_may_go(db: Database, row: Message, retention: float) -> bool:
     if row.status not in CLOSED_ROW or row.claimed_at >= db.now - retention:
         return False
-    return not any(_keeps(letter, row) for letter in db.letters.values())
+    kept = any(_keeps(letter, row) for letter in db.letters.values())
+    return not kept and not any(_is_untold(line, row) for line in db.history)
 
 
 def _keeps(letter: StoredLetter, row: Message) -> bool:
@@ -79,3 +82,8 @@ def _keeps(letter: StoredLetter, row: Message) -> bool:
     if is_open and letter.key == row.key:
         return True
     return letter.at == row.at and (is_open or row.outcome_due)
+
+
+def _is_untold(line: Line, row: Message) -> bool:
+    due = line.due and line.key == row.key
+    return due and (row.outcome_due or line.entry.event in BAD_NEWS)

@@ -1,0 +1,485 @@
+"""Random steps on both guards. A step is a name and a seed: what it does depends on what stands.
+
+Worlds are small so that things meet: three keys, four records, two providers, two workers; a
+record may come under any key, a claim may name any row that was ever read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from random import Random
+from typing import Any, TypeAlias
+
+from consumer.guard import LetterStatus
+from consumer.guard.leases import renew
+from consumer.guard.outcomes import Ending
+from consumer.model import (
+    Bad,
+    Claim,
+    Evidence,
+    Granted,
+    Lease,
+    Mail,
+    MailType,
+    MarkExpired,
+    MarkFailed,
+    MarkParked,
+    MarkSent,
+    MarkUnknown,
+    MarkWaiting,
+    News,
+    Notice,
+    Reason,
+    Record,
+    Row,
+    Status,
+    Transition,
+)
+from tests.integration.guard.twins import LEASE, Flight, Twins
+
+KEYS = ("key-a", "key-b", "key-c")
+TYPES = ("order.receipt", "order.receipt", "order.receipt", "password.reset")
+PROVIDERS = ("postmark", "postmark", "mailgun")
+MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
+TICKS = (0, 1, 2, 10, LEASE - 1, LEASE, LEASE + 1, 60, 61, 300, 650)
+
+Go: TypeAlias = Callable[[Twins, Random], Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    name: str
+    seed: int
+
+    async def run(self, twins: Twins) -> str:
+        """Take the step; return what it came to, for a person to read."""
+        return await STEPS[self.name][1](twins, Random(self.seed))
+
+
+def draw(random: Random) -> Step:
+    names = list(STEPS)
+    [name] = random.choices(names, weights=[STEPS[name][0] for name in names])
+    return Step(name, random.getrandbits(32))
+
+
+# ── What steps are made of
+
+
+def _record(random: Random) -> Record:
+    offset = random.randrange(4)
+    return Record("orders", 0, offset, 1_700_000_000_000, b"k", b"v%d" % offset, (("h", None),))
+
+
+def _mail(random: Random, key: str | None = None) -> Mail:
+    kind = MailType(random.choice(TYPES), "orders", PROVIDERS, "shop", 3600.0, digest="d1")
+    key, fingerprint = key or random.choice(KEYS), random.choice(("f1", "f2"))
+    return Mail(kind, key, "entity", "ada@example.org", fingerprint, {}, MOMENT)
+
+
+def _row(twins: Twins, random: Random, *, of: tuple[Status, ...] = ()) -> Row | None:
+    """A row that was read before: mostly as it stands now, sometimes long outdated."""
+    if random.random() < 0.7:
+        rows = [row.read(twins.store.now) for row in twins.store.rows()]
+        rows = [row for row in rows if row.status in of] or rows
+    else:
+        rows = twins.rows[-12:]
+    return random.choice(rows) if rows else None
+
+
+def _flight(twins: Twins, random: Random) -> Flight | None:
+    """Mostly one of the last flights, mostly one that still has its row."""
+    flights = [item for item in twins.flights if _is_live(twins, item)]
+    if not flights or random.random() < 0.25:
+        flights = twins.flights[-8:]
+    return random.choice(flights) if flights else None
+
+
+def _is_live(twins: Twins, flight: Flight) -> bool:
+    row = twins.store.db.rows.get(flight.model.key)
+    return row is not None and (row.token, row.epoch) == (flight.model.token, flight.model.epoch)
+
+
+def _proof(random: Random) -> MarkSent:
+    by = random.choice((None, None, Evidence.LOOKUP, Evidence.REPEAT, Evidence.POLICY))
+    return MarkSent(random.choice(PROVIDERS), f"id-{random.randrange(3)}", by)
+
+
+def _transition(random: Random) -> Transition:
+    flip = lambda: random.random() < 0.5  # noqa: E731 - read as a word
+    kinds: tuple[tuple[int, Callable[[], Transition]], ...] = (
+        (4, lambda: _proof(random)),
+        (3, lambda: MarkFailed("refused", random.choice((None, Reason.REJECTED, Reason.EXHAUSTED)))),
+        (6, lambda: MarkWaiting("503", give_back=flip(), release=flip())),
+        (2, lambda: MarkParked("used up", random.choice((0.0, 300.0)))),
+        (5, lambda: MarkUnknown("reset", random.choice(PROVIDERS), random.choice((2.0, 60.0)),
+                                give_back=flip())),
+        (1, lambda: MarkExpired("too old")),
+    )  # fmt: skip
+    [made] = random.choices([make for _, make in kinds], weights=[weight for weight, _ in kinds])
+    return made()
+
+
+def _claim(twins: Twins, random: Random, *, takes: tuple[Status, ...] = ()) -> Claim:
+    row = _row(twins, random, of=takes) if takes or random.random() < 0.5 else None
+    mail = _mail(random, row.key if row is not None and random.random() < 0.9 else None)
+    record = _record(random)
+    if row is not None and row.coordinates is not None and random.random() < 0.5:
+        record = replace(record, offset=row.coordinates.offset)
+    repeat = random.choice(twins.flights).claim.token if twins.flights else ""
+    token = repeat if repeat and random.random() < 0.1 else f"{random.getrandbits(32):08x}"
+    provider = (
+        row.provider if row is not None and random.random() < 0.7 else random.choice(PROVIDERS)
+    )
+    return Claim(
+        mail, record, token, provider, "account", b"h%d" % random.randrange(2), row,
+        clears_doubt=random.random() < 0.4, late=random.random() < 0.3,
+    )  # fmt: skip
+
+
+def _keep(twins: Twins, worker: int, claim: Claim, there: object, here: object) -> str:
+    if isinstance(there, Granted) and isinstance(here, Granted):
+        twins.flights.append(Flight(worker, claim, there.lease, here.lease))
+    takes = claim.takes and f"{claim.takes.key} {claim.takes.status} epoch {claim.takes.epoch}"
+    return (
+        f"worker {worker} claims {claim.mail.key} {claim.mail.type.name} {claim.mail.fingerprint} "
+        f"for record {claim.record.offset} at {claim.provider}, token {claim.token}, takes {takes}, "
+        f"clears {claim.clears_doubt}, late {claim.late}: {_short(here)}"
+    )
+
+
+def _short(answer: object) -> str:
+    row = getattr(answer, "row", None)
+    stands = "" if not isinstance(row, Row) else f" {row.key} {row.status} epoch {row.epoch}"
+    return f"{type(answer).__name__}{stands}"
+
+
+# ── Steps
+
+
+async def tick(twins: Twins, random: Random) -> str:
+    seconds = random.choice(TICKS) if random.random() < 0.98 else 31 * 86400.0
+    await twins.tick(seconds)
+    return f"{seconds} s pass"
+
+
+async def look(twins: Twins, random: Random) -> str:
+    mail, record = _mail(random), _record(random)
+    asked = (mail.key, mail.type.name, record.coordinates)
+    _, here = await twins.both(twins.guards[0].look(*asked), lambda: twins.store.look(*asked))
+    return f"look {mail.key} or record {record.offset}: {here and here.status}"
+
+
+async def claim(twins: Twins, random: Random) -> str:
+    return await _ask(twins, random, _claim(twins, random))
+
+
+async def take_failed(twins: Twins, random: Random) -> str:
+    return await _ask(twins, random, _claim(twins, random, takes=(Status.FAILED,)))
+
+
+async def take_open(twins: Twins, random: Random) -> str:
+    item = _claim(twins, random, takes=(Status.WAITING, Status.UNKNOWN))
+    return await _ask(twins, random, item)
+
+
+async def _ask(twins: Twins, random: Random, item: Claim) -> str:
+    worker = random.randrange(2)
+    there, here = await twins.both(
+        twins.guards[worker].claim(item), lambda: twins.store.claim(item, twins.terms(worker))
+    )
+    return _keep(twins, worker, item, there, here)
+
+
+async def claim_together(twins: Twins, random: Random) -> str:
+    worker = random.randrange(2)
+    items = [_claim(twins, random) for _ in range(random.randint(2, 4))]
+    there, here = await twins.both(
+        twins.together(twins.guards[worker].claim(item) for item in items),
+        lambda: twins.store.claim_all(items, twins.terms(worker)),
+    )
+    told = [_keep(twins, worker, *three) for three in zip(items, there, here, strict=True)]
+    return "together: " + "; ".join(told)
+
+
+async def start_round(twins: Twins, random: Random) -> str:
+    worker, item = random.randrange(2), _claim(twins, random, takes=(Status.WAITING,))
+    there, here = await twins.both(
+        twins.guards[worker].start_round(item),
+        lambda: twins.store.start_round(item, twins.terms(worker)),
+    )
+    return "next round: " + _keep(twins, worker, item, there, here)
+
+
+async def next_attempt(twins: Twins, random: Random) -> str:
+    flight = _flight(twins, random)
+    if flight is None:
+        return "no flight"
+    more = (random.choice(PROVIDERS), "account", b"h2")
+    _, here = await twins.both(
+        twins.guards[flight.worker].next_attempt(flight.real, *more),
+        lambda: twins.store.next_attempt(flight.model, *more, twins.terms(flight.worker)),
+    )
+    return f"{_name(flight)} starts another attempt at {more[0]}: {_short(here)}"
+
+
+async def record(twins: Twins, random: Random) -> str:
+    flight = _flight(twins, random)
+    if flight is None:
+        return "no flight"
+    transition, item = _transition(random), flight.claim
+    _, here = await twins.both(
+        twins.guards[flight.worker].record(flight.real, transition, item.mail, item.record),
+        lambda: twins.store.record(flight.model, transition, item.mail, item.record),
+    )
+    _same_leases(flight)
+    return f"{_name(flight)} records {transition}: {_short(here)}"
+
+
+async def record_together(twins: Twins, random: Random) -> str:
+    drawn = [(_flight(twins, random), _transition(random)) for _ in range(3)]
+    items = [(flight, transition) for flight, transition in drawn if flight is not None]
+    if not items:
+        return "no flight"
+    asked = [
+        twins.guards[0].record(flight.real, transition, flight.claim.mail, flight.claim.record)
+        for flight, transition in items
+    ]
+    endings = [
+        Ending(flight.model, transition, flight.claim.mail, flight.claim.record)
+        for flight, transition in items
+    ]
+    _, here = await twins.both(twins.together(asked), lambda: twins.store.record_all(endings))
+    for flight, _ in items:
+        _same_leases(flight)
+    told = zip(items, here, strict=True)
+    return "together: " + "; ".join(
+        f"{_name(flight)} records {transition}: {_short(answer)}"
+        for (flight, transition), answer in told
+    )
+
+
+async def renew_some(twins: Twins, random: Random) -> str:
+    flights = random.sample(twins.flights[-6:], k=min(3, len(twins.flights[-6:])))
+    terms = twins.terms(0)
+    await twins.both(
+        renew(twins.sql, [flight.real for flight in flights], terms),
+        lambda: twins.store.renew([flight.model for flight in flights], terms),
+    )
+    for flight in flights:
+        _same_leases(flight)
+    return "renew " + ", ".join(_name(flight) for flight in flights)
+
+
+def _name(flight: Flight) -> str:
+    lease: Lease = flight.model
+    return f"flight {lease.token} ({lease.key} epoch {lease.epoch} attempt {lease.attempts})"
+
+
+def _same_leases(flight: Flight) -> None:
+    assert flight.real == flight.model, f"leases differ: {flight.real} {flight.model}"
+
+
+async def park(twins: Twins, random: Random) -> str:
+    at = _record(random)
+    bad = Bad(
+        random.choice(list(Reason)), "what", random.choice((None, *TYPES)),
+        random.choice((None, *KEYS)),
+    )  # fmt: skip
+    await twins.both(twins.guards[0].park(at, bad), lambda: twins.store.park(at, bad))
+    return f"park record {at.offset}: {bad}"
+
+
+async def park_too(twins: Twins, random: Random) -> str:
+    row = _row(twins, random, of=(Status.UNKNOWN, Status.WAITING))
+    if row is None:
+        return "no row"
+    at = _record(random)
+    _, here = await twins.both(
+        twins.guards[0].park_too(at, row.mail_type, row),
+        lambda: twins.store.park_too(at, row.mail_type, row),
+    )
+    return f"park record {at.offset} beside {row.key}: {_short(here)}"
+
+
+async def abandon(twins: Twins, random: Random) -> str:
+    row = _row(twins, random, of=(Status.SENDING,))
+    if row is None:
+        return "no row"
+    at = _record(random)
+    if row.coordinates is not None and random.random() < 0.7:
+        at = replace(at, offset=row.coordinates.offset)
+    _, here = await twins.both(
+        twins.guards[0].abandon(row, row.mail_type, at),
+        lambda: twins.store.abandon(row, row.mail_type, at),
+    )
+    return f"abandon {row.key} epoch {row.epoch} for record {at.offset}: {_short(here)}"
+
+
+async def orphan(twins: Twins, random: Random) -> str:
+    row = _row(twins, random, of=(Status.SENDING, Status.WAITING, Status.UNKNOWN))
+    if row is None:
+        return "no row"
+    await twins.both(twins.guards[0].orphan(row, "gone"), lambda: twins.store.orphan(row, "gone"))
+    return f"orphan {row.key} epoch {row.epoch}, {row.status} as read"
+
+
+async def take_due(twins: Twins, random: Random) -> str:
+    _, here = await twins.both(
+        twins.guards[0].take_due(20), lambda: twins.store.take_due(20, read_at=twins.store.now)
+    )
+    return f"due: {[due.letter.id for due in here]}"
+
+
+async def put_off(twins: Twins, random: Random) -> str:
+    row = _row(twins, random, of=(Status.UNKNOWN,))
+    if row is None:
+        return "no row"
+    more = (random.choice((None, 2.0, 60.0)), random.choice(("asked", "waiting")), "nothing yet")
+    _, here = await twins.both(
+        twins.guards[0].put_off(row, *more), lambda: twins.store.put_off(row, *more)
+    )
+    return f"put off {row.key} epoch {row.epoch} by {more[0]}: {here}"
+
+
+async def share_fate(twins: Twins, random: Random) -> str:
+    return await _with_letter(twins, random, "share_fate")
+
+
+async def replayed(twins: Twins, random: Random) -> str:
+    return await _with_letter(twins, random, "replayed")
+
+
+async def wait_for_deploy(twins: Twins, random: Random) -> str:
+    return await _with_letter(twins, random, "wait_for_deploy", 600.0)
+
+
+async def _with_letter(twins: Twins, random: Random, name: str, *more: Any) -> str:
+    letters = [letter.read() for letter in twins.store.letters()]
+    if not letters:
+        return "no letter"
+    letter = random.choice(letters)
+    await twins.both(
+        getattr(twins.guards[0], name)(letter, *more),
+        lambda: getattr(twins.store, name)(letter, *more),
+    )
+    return f"{name} of letter {letter.id} of {letter.idempotency_key}, {letter.status}"
+
+
+async def prove(twins: Twins, random: Random) -> str:
+    key, proof = random.choice(KEYS), replace(_proof(random), by=Evidence.LOOKUP)
+    _, here = await twins.both(
+        twins.guards[0].prove(key, proof, "found"), lambda: twins.store.prove(key, proof, "found")
+    )
+    return f"proof for {key}: {proof}: {_short(here)}"
+
+
+async def hear(twins: Twins, random: Random) -> str:
+    at = random.choice((None, datetime.fromtimestamp(twins.store.now - random.randrange(9), UTC)))
+    notice = Notice(
+        random.choice(KEYS), random.choice(PROVIDERS), f"id-{random.randrange(3)}",
+        random.choice(list(News)), at, random.choice(("", "550")),
+    )  # fmt: skip
+    _, here = await twins.both(twins.guards[0].hear(notice), lambda: twins.store.hear(notice))
+    return f"{notice}: {here}"
+
+
+async def outcomes_due(twins: Twins, random: Random) -> str:
+    _, here = await twins.both(twins.guards[0].outcomes_due(), twins.store.outcomes_due)
+    return f"to be told: {[settled.row.key for settled in here]}"
+
+
+async def outcome_told(twins: Twins, random: Random) -> str:
+    row = _row(twins, random, of=(Status.SENT, Status.FAILED))
+    if row is None:
+        return "no row"
+    await twins.both(twins.guards[0].outcome_told(row), lambda: twins.store.outcome_told(row))
+    return f"told: {row.key} epoch {row.epoch}"
+
+
+async def news(twins: Twins, random: Random) -> str:
+    _, here = await twins.both(twins.guards[0].news_due(20), lambda: twins.store.news_due(20))
+    for item in here[:1]:
+        await twins.both(twins.guards[0].news_told(item.id), lambda: twins.store.news_told(item.id))
+    return f"news: {[item.id for item in here]}, the first is told"
+
+
+async def stale(twins: Twins, random: Random) -> str:
+    _, here = await twins.both(twins.guards[0].stale(50), lambda: twins.store.stale(50))
+    return f"stale: {[(row.key, row.status) for row in here]}"
+
+
+async def prune(twins: Twins, random: Random) -> str:
+    _, here = await twins.both(twins.guards[0].prune(), twins.store.prune)
+    return f"pruned {here}"
+
+
+async def beat(twins: Twins, random: Random) -> str:
+    worker = random.randrange(2)
+    owner = twins.terms(worker).owner
+    _, here = await twins.both(twins.guards[worker].beat(), lambda: twins.store.beat(owner))
+    return f"worker {worker} lives, of {here}"
+
+
+async def discard(twins: Twins, random: Random) -> str:
+    """A person gives a mail up, as the papers tell it."""
+    row = _row(twins, random, of=(Status.UNKNOWN, Status.FAILED))
+    if row is None or row.status not in (Status.UNKNOWN, Status.FAILED):
+        return "no row"
+    stored = twins.store.db.rows.get(row.key)
+    if stored is None or stored.status is not row.status:
+        return "moved on"
+    await twins.sql.execute(
+        "UPDATE sent_message SET status = 'discarded' WHERE idempotency_key = $1", row.key
+    )
+    twins.store.db.update(stored, status=Status.DISCARDED)
+    return f"{row.key} is discarded"
+
+
+async def make_due(twins: Twins, random: Random) -> str:
+    """A person replays a letter."""
+    letters = [item for item in twins.store.letters() if item.status is LetterStatus.OPEN]
+    if not letters:
+        return "no open letter"
+    letter = random.choice(letters)
+    await twins.sql.execute(
+        "UPDATE dead_letter SET status = 'parked', replay = true, next_check_at = simulated.now() "
+        "WHERE id = $1", letter.id,
+    )  # fmt: skip
+    letter.status, letter.replay, letter.next_check_at = LetterStatus.PARKED, True, twins.store.now
+    return f"letter {letter.id} is made due"
+
+
+STEPS: dict[str, tuple[int, Go]] = {
+    "tick": (12, tick),
+    "look": (3, look),
+    "claim": (12, claim),
+    "take failed": (4, take_failed),
+    "take open": (8, take_open),
+    "claim together": (4, claim_together),
+    "start round": (3, start_round),
+    "next attempt": (6, next_attempt),
+    "record": (18, record),
+    "record together": (4, record_together),
+    "renew": (3, renew_some),
+    "park": (3, park),
+    "park too": (4, park_too),
+    "abandon": (5, abandon),
+    "orphan": (2, orphan),
+    "take due": (4, take_due),
+    "put off": (4, put_off),
+    "share fate": (2, share_fate),
+    "replayed": (2, replayed),
+    "wait for deploy": (1, wait_for_deploy),
+    "prove": (2, prove),
+    "hear": (3, hear),
+    "outcomes due": (2, outcomes_due),
+    "outcome told": (2, outcome_told),
+    "news": (2, news),
+    "stale": (3, stale),
+    "prune": (2, prune),
+    "beat": (1, beat),
+    "discard": (1, discard),
+    "make due": (3, make_due),
+}
