@@ -16,7 +16,16 @@ from typing import Final
 import orjson
 
 from consumer.model import News, Notice
-from consumer.webhooks.bodies import about, code, epoch_seconds, heard, instant, members, text
+from consumer.webhooks.bodies import (
+    about,
+    code,
+    epoch_seconds,
+    heard,
+    inside,
+    instant,
+    members,
+    text,
+)
 from consumer.webhooks.hook import (
     KEY_FIELD,
     Clock,
@@ -85,19 +94,27 @@ class MailgunHook:
 def verify(
     secrets: Iterable[bytes], request: Mapping[str, object] | None, now: float
 ) -> Forged | None:
-    """Check the hexadecimal HMAC-SHA256 over timestamp and token, and the timestamp's age."""
+    """Check the hexadecimal HMAC-SHA256 over timestamp and token, and the timestamp's age.
+
+    Where a subaccount sends, `parent-signature` is the same under the main account's key.
+    """
     stated = request and request.get("signature")
-    when, token = text(stated, "timestamp"), text(stated, "token")
-    given = text(stated, "signature").casefold().encode()
+    when, token = _whole(inside(stated, "timestamp")), text(stated, "token")
+    given = [text(stated, name).casefold().encode() for name in ("signature", "parent-signature")]
     at = epoch_seconds(when)
     if at is None or not token:
         return Forged("no signature")
     if not -MAX_AHEAD <= now - at <= MAX_AGE:
         return Forged("a timestamp too far from now")
     right = [hmac.new(secret, (when + token).encode(), "sha256").hexdigest() for secret in secrets]
-    if any(hmac.compare_digest(one.encode(), given) for one in right):
+    if any(hmac.compare_digest(one.encode(), other) for one in right for other in given):
         return None
     return Forged("wrong signature")
+
+
+def _whole(stated: object) -> str:
+    """Write a timestamp as it is signed: text in the documented example, a number in its table."""
+    return str(stated) if isinstance(stated, str | int) else ""
 
 
 def _digest(words: object) -> bytes:

@@ -48,7 +48,9 @@ async def test_a_strange_secret_is_forged() -> None:
     "changes",
     [
         {"timestamp": str(int(NOW) + 1)},
-        {"timestamp": int(NOW)},
+        {"timestamp": int(NOW) + 1},
+        {"timestamp": True},
+        {"timestamp": float(NOW)},
         {"timestamp": "9" * 5000},
         {"token": "u" * 50},
         {"token": ""},
@@ -97,6 +99,20 @@ async def test_a_token_with_other_words_is_forged_and_with_its_own_a_repeat() ->
     assert isinstance(await mine.read({}, dumped(mailgun("new", same))), Heard)
     fresh = mailgun("new", delivered, token="v" * 50)
     assert isinstance(await mine.read({}, dumped(fresh)), Heard)
+
+
+async def test_the_timestamp_may_be_a_number() -> None:
+    request = mailgun("new", FAILED)
+    request["signature"] |= {"timestamp": int(NOW)}
+    assert isinstance(await hook().read({}, dumped(request)), Heard)
+
+
+async def test_a_subaccounts_events_are_signed_by_its_parent_too() -> None:
+    """https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks"""
+    request = mailgun("the subaccount's", FAILED)
+    parent = mailgun("new", FAILED)["signature"]["signature"]
+    request["signature"] |= {"parent-signature": parent}
+    assert isinstance(await hook().read({}, dumped(request)), Heard)
 
 
 async def test_only_a_token_that_was_signed_is_remembered() -> None:
