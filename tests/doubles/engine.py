@@ -1,14 +1,4 @@
-"""The HTTP server around a double: faults at the wire, a ledger, control endpoints under /_control.
-
-GET  /_control/ledger          requests, accepted, distinct_keys, accepted_twice
-GET  /_control/accepted        every key, and the ids that were given for it
-GET  /_control/keys/{key}      the same for one
-POST /_control/script          [{"word": "drop"}, {"word": "status", "status": 429, ...}, ...]
-POST /_control/always          {"word": "status", "status": 503}
-POST /_control/rates           {"drop": 0.05, "seed": 7}
-POST /_control/recipients      {"bounced@example.com": {"word": "status", ...}}
-POST /_control/clear           an empty ledger, a clear script
-"""
+"""The HTTP server around a double: faults at the wire, a ledger, and `control` beside them."""
 
 from __future__ import annotations
 
@@ -16,14 +6,14 @@ import asyncio
 from collections import deque
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import NoReturn, Self
 
-import orjson
 from aiohttp import web
 
-from tests.doubles.api import Api, Call, RefusalError, Reply, as_json
+from tests.doubles.api import Api, Call, RefusalError, Reply
+from tests.doubles.control import DOOR, Control
 from tests.doubles.ledger import Ledger
-from tests.doubles.script import FINE, Fault, Script, faults
+from tests.doubles.script import FINE, Fault, Script
 
 KEPT_CALLS = 1000  # the last requests, for tests that look at one
 
@@ -40,6 +30,7 @@ class Double:
         self.took = asyncio.Event()  # set whenever a mail was taken; a test clears and awaits it
         self.port = port
         self._keepalive = keepalive
+        self._control = Control(api.name, self.ledger, self.script, self.clear)
         self._runner: web.ServerRunner | None = None
 
     @property
@@ -85,8 +76,9 @@ class Double:
     # ── The wire
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        if request.path.startswith("/_control/"):
-            return _plain(self._control(request, await request.read()))
+        if request.path.startswith(DOOR):
+            body = await request.read()
+            return _plain(self._control.answer(request.method, request.path, body))
         self.ledger.requests += 1
         fault = self.script.draw()
         if fault.word == "reset":
@@ -113,38 +105,6 @@ class Double:
         reply = await self.api.take(call, taken, self.ledger, lambda: _work(fault))
         self.took.set()
         return await _deliver(request, reply, fault)
-
-    # ── The control endpoints
-
-    def _control(self, request: web.BaseRequest, body: bytes) -> Reply:
-        what = request.path.removeprefix("/_control/")
-        if request.method == "GET":
-            return self._shown(what)
-        given: Any = orjson.loads(body or b"null")
-        match what:
-            case "script":
-                self.script.then(*faults(given))
-            case "always":
-                self.script.always(faults([given])[0])
-            case "rates":
-                self.script.at_rates(given, given.pop("seed", None))
-            case "recipients":
-                for address, fault in given.items():
-                    self.script.for_recipient(address, faults([fault])[0])
-            case "clear":
-                self.clear()
-            case _:
-                return Reply(404)
-        return as_json(200, {})
-
-    def _shown(self, what: str) -> Reply:
-        if what == "ledger":
-            return as_json(200, {"provider": self.api.name, **self.ledger.summary()})
-        if what == "accepted":
-            return as_json(200, self.ledger.accepted)
-        if what.startswith("keys/"):
-            return as_json(200, {"ids": self.ledger.accepted.get(what.removeprefix("keys/"), [])})
-        return Reply(404)
 
     def clear(self) -> None:
         self.ledger.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 
@@ -9,9 +10,11 @@ from dataclasses import dataclass, field
 class Ledger:
     requests: int = 0  # seen on the wire, mails or not
     accepted: dict[str, list[str]] = field(default_factory=dict)  # our key -> the provider's ids
+    on_accept: Callable[[str, str], None] = lambda _key, _id: None  # a webhook's beginning
 
     def accept(self, key: str, message_id: str) -> None:
         self.accepted.setdefault(key, []).append(message_id)
+        self.on_accept(key, message_id)
 
     @property
     def total(self) -> int:
