@@ -15,6 +15,7 @@ from consumer.webhooks.hook import Heard
 
 _CODE: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _MESSAGE_ID: Final = re.compile(r"[!-~]{1,255}")
+FIRST_YEAR, LAST_YEAR = 2000, 2100  # every zone's reading of them is a time that can be stored
 _SECONDS: Final = re.compile(r"[0-9]{1,12}")
 
 
@@ -53,7 +54,7 @@ def text(value: object, *path: str) -> str:
 
 
 def instant(value: object) -> datetime | None:
-    """Read RFC 3339 text, or seconds since the epoch. What is neither is no time."""
+    """Read RFC 3339 text, or seconds since the epoch. What is neither, or absurd, is no time."""
     try:
         match value:
             case str():
@@ -63,6 +64,8 @@ def instant(value: object) -> datetime | None:
             case _:
                 return None
     except (ValueError, OverflowError, OSError):
+        return None
+    if not FIRST_YEAR <= read.year <= LAST_YEAR:
         return None
     return read if read.tzinfo else read.replace(tzinfo=UTC)
 

@@ -93,14 +93,18 @@ class Listener:
 
 @asynccontextmanager
 async def listening(
-    guard: FakeGuard | None = None, bounds: Bounds | None = None
+    guard: FakeGuard | None = None,
+    bounds: Bounds | None = None,
+    *,
+    hear: Callable[[Notice], Awaitable[bool]] | None = None,
 ) -> AsyncIterator[Listener]:
+    """Yield a listener that speaks to a fake guard, or to `hear`."""
     guard, counts = guard or FakeGuard(), FakeCounts()
     server = WebhookServer(
         "127.0.0.1",
         0,
         hooks=build(SOURCES),
-        on_notice=guard.hear,
+        on_notice=hear or guard.hear,
         counts=counts,
         bounds=bounds,
     )

@@ -23,7 +23,8 @@ WORDS = st.sampled_from(
         *("sendonce_key", KEY, ADDRESS, f"no such user {ADDRESS}", ""),
     ]
 )
-LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | WORDS | st.text()
+NUMBERS = st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
+LEAVES = st.none() | st.booleans() | NUMBERS | WORDS | st.text()
 JSON = st.recursive(
     LEAVES, lambda some: st.lists(some, max_size=4) | st.dictionaries(WORDS, some, max_size=6)
 )

@@ -108,7 +108,7 @@ async def test_the_timestamp_may_be_a_number() -> None:
 
 
 async def test_a_subaccounts_events_are_signed_by_its_parent_too() -> None:
-    """https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks"""
+    """https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks."""
     request = mailgun("the subaccount's", FAILED)
     parent = mailgun("new", FAILED)["signature"]["signature"]
     request["signature"] |= {"parent-signature": parent}
