@@ -17,7 +17,7 @@ LEAVE = "DELETE FROM worker WHERE owner = $1"
 
 # State and age stand in the DELETE itself: a row claimed again meanwhile is another row. `doomed`
 # is found by the block range index on claimed_at. What is due is told through the letter of the
-# row's own record or a line of its history (`telling`, `hearing`): all of it stays until it was told.
+# row's own record or a line of its history (`telling`, `hearing`): it all stays until then.
 PRUNE = """
     WITH doomed AS (
         SELECT m.idempotency_key FROM sent_message m
@@ -50,7 +50,8 @@ PRUNE_LETTERS = """
            AND d.last_failed_at < now() - $1::interval
            AND NOT EXISTS (SELECT FROM sent_message m
                             WHERE m.outcome_due AND m."offset" = d."offset"
-                              AND m."partition" = d."partition" AND m.topic = d.topic AND m.record_timestamp = d.record_timestamp)
+                              AND m."partition" = d."partition"
+                              AND m.topic = d.topic AND m.record_timestamp = d.record_timestamp)
          LIMIT $2
     )
     DELETE FROM dead_letter d USING doomed

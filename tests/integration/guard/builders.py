@@ -38,10 +38,12 @@ def claim(
     takes: Row | None = None,
     fingerprint: str = "f1",
     token: str | None = None,
+    provider: str = "file",
+    **more: bool,
 ) -> Claim:
     return Claim(
         mail(name, fingerprint=fingerprint), at or record(), token or secrets.token_hex(8),
-        "file", "account", b"h" * 32, takes,
+        provider, "account", b"h" * 32, takes, **more,
     )  # fmt: skip
 
 

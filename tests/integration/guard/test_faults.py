@@ -56,13 +56,13 @@ async def far(open_guard: Open, database: str, proxy: Proxy) -> Guard:
 def noticed(guard: Guard, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     """Return an event that is set once the guard knows that Postgres is away."""
     event = asyncio.Event()
-    failed = guard._weather.failed
+    failed = guard._connections.weather.failed
 
     def notice(lane: str, error: BaseException) -> None:
         failed(lane, error)
         event.set()
 
-    monkeypatch.setattr(guard._weather, "failed", notice)
+    monkeypatch.setattr(guard._connections.weather, "failed", notice)
     return event
 
 

@@ -78,10 +78,10 @@ class World:
             case TakeOver():
                 return await self.ask(guard, claim(name, at, takes=row))
             case Abandoned():
-                await guard.abandon(row, item.mail, at)
+                await guard.abandon(row, item.mail.type.name, at)
                 return False
             case AlsoParked():
-                await guard.park_too(at, item.mail, row)
+                await guard.park_too(at, item.mail.type.name, row)
                 return True
             case Wait():
                 return False

@@ -56,7 +56,7 @@ async def test_an_unknown_outcome_is_settled(
     """Row and letters are closed, upstream is told, and the key stays taken."""
     item, other = await unknown(guard), await unknown(guard, "other")
     beside = record()
-    await guard.park_too(beside, item.mail, await look(guard, item))
+    await guard.park_too(beside, item.mail.type.name, await look(guard, item))
     conflict = Bad(Reason.CONFLICT, "x", item.mail.type.name, item.mail.key)
     await guard.park(record(), conflict)
     await sql(statement(title).replace("KEY", item.mail.key))
@@ -87,7 +87,7 @@ async def test_an_open_letter_is_closed(guard: Guard, sql: Sql) -> None:
     for letter in await guard.dead_letters():
         await sql(statement("close an open dead letter").replace("42", str(letter.id)))
     left = {letter.reason: letter.status for letter in await guard.dead_letters()}
-    assert left == {Reason.MALFORMED: LetterStatus.DISCARDED, Reason.UNKNOWN: LetterStatus.OPEN}
+    assert left == {Reason.MALFORMED: LetterStatus.DISCARDED, Reason.UNKNOWN: LetterStatus.PARKED}
 
 
 async def test_a_restored_dump_is_stamped_anew(open_guard: Open, sql: Sql) -> None:

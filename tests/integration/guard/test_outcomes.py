@@ -29,6 +29,7 @@ from tests.integration.guard.builders import claim, granted, record
 from tests.integration.guard.conftest import Open, Sql
 
 SENT = MarkSent("file", "id-1")
+KIND = "order.receipt"
 
 
 async def flown(guard: Guard, transition: Transition) -> tuple[Claim, Lease]:
@@ -52,7 +53,7 @@ async def row_of(guard: Guard, item: Claim) -> Row:
         (MarkFailed("suppressed"), Status.FAILED, None),
         (MarkFailed("422", Reason.REJECTED), Status.FAILED, (Reason.REJECTED, LetterStatus.OPEN)),
         (MarkFailed("503", Reason.EXHAUSTED), Status.FAILED, (Reason.EXHAUSTED, LetterStatus.OPEN)),
-        (MarkUnknown("reset", "file"), Status.UNKNOWN, (Reason.UNKNOWN, LetterStatus.OPEN)),
+        (MarkUnknown("reset", "file"), Status.UNKNOWN, (Reason.UNKNOWN, LetterStatus.PARKED)),
         (MarkParked("503", 300.0), Status.WAITING, (Reason.EXHAUSTED, LetterStatus.PARKED)),
         (MarkExpired("too old"), Status.EXPIRED, None),
     ],
@@ -154,14 +155,12 @@ async def test_sending_with_a_dead_lease_becomes_unknown_once(guard: Guard, sql:
     item = claim()
     lease = granted(await guard.claim(item)).lease
     alive = await row_of(guard, item)
-    assert isinstance(await guard.abandon(alive, item.mail, item.record), Fenced)
+    assert isinstance(await guard.abandon(alive, KIND, item.record), Fenced)
     await sql("UPDATE sent_message SET lease_until = now() - interval '1 second'")
-    results = await asyncio.gather(
-        *(guard.abandon(alive, item.mail, item.record) for _ in range(4))
-    )
+    results = await asyncio.gather(*(guard.abandon(alive, KIND, item.record) for _ in range(4)))
     assert sum(isinstance(result, Recorded) for result in results) == 1
     (letter,) = await guard.dead_letters()
-    assert (letter.reason, letter.status) == (Reason.UNKNOWN, LetterStatus.OPEN)
+    assert (letter.reason, letter.status) == (Reason.UNKNOWN, LetterStatus.PARKED)
     late = await guard.record(lease, MarkFailed("refused"), item.mail, item.record)
     assert isinstance(late, Fenced)
     assert isinstance(await guard.record(lease, SENT, item.mail, item.record), Recorded)
@@ -184,11 +183,11 @@ async def test_a_record_beside_an_unknown_row_has_its_own_letter(guard: Guard) -
     item, lease = await flown(guard, MarkUnknown("reset", "file"))
     other = record()
     row = await row_of(guard, item)
-    assert isinstance(await guard.park_too(other, item.mail, row), Recorded)
+    assert isinstance(await guard.park_too(other, KIND, row), Recorded)
     assert len(await guard.dead_letters()) == 2
     await guard.record(lease, SENT, item.mail, item.record)
     assert {one.status for one in await guard.dead_letters()} == {LetterStatus.SETTLED}
-    assert isinstance(await guard.park_too(record(), item.mail, row), Fenced)
+    assert isinstance(await guard.park_too(record(), KIND, row), Fenced)
 
 
 async def test_settling_settles_what_its_record_left_before_it_had_a_key(guard: Guard) -> None:

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consumer.guard.transitions import Decision, Double, Foreign, Stands, Write, decide
+from consumer.guard.transitions import Decision, Double, Foreign, Stands, Write, decide, proven
 from consumer.model import (
+    FIRST_LOOK,
+    Evidence,
     Lease,
     MarkExpired,
     MarkFailed,
@@ -44,7 +46,9 @@ def written(decision: Decision) -> Write:
 def test_proof_of_acceptance_is_taken_in_every_state_and_from_every_epoch(status: Status) -> None:
     late = Lease("k", 0, "somebody", 0.0)
     write = written(decide(row(status), late, SENT))
-    assert (write.status, write.provider_message_id, write.due) == (Status.SENT, "id-1", True)
+    assert (write.status, write.provider_message_id) == (Status.SENT, "id-1")
+    assert write.by is Evidence.LATE
+    assert write.due is (status is not Status.SENDING), "its own flight still tells"
 
 
 def test_the_same_proof_again_stands_and_another_one_is_a_double() -> None:
@@ -75,7 +79,64 @@ def test_in_doubt_no_answer_makes_the_row_certain_again(transition: Transition) 
     write = written(decide(doubtful, LEASE, transition))
     assert write.status is Status.UNKNOWN
     assert write.letter is not None
+    assert (write.letter.reason, write.letter.check_in) == (Reason.UNKNOWN, FIRST_LOOK)
+
+
+@pytest.mark.parametrize("in_doubt", [False, True])
+@pytest.mark.parametrize(
+    "back", [MarkUnknown("429", "file", 600.0, give_back=True), MarkWaiting("429", give_back=True)]
+)
+def test_an_attempt_is_given_back_in_doubt_as_well(
+    back: MarkUnknown | MarkWaiting, *, in_doubt: bool
+) -> None:
+    """GUARD 29: nothing is used up by an outage, also while an earlier attempt is in doubt."""
+    sending = replace(row(Status.SENDING, attempts=3), in_doubt=in_doubt)
+    lease = replace(LEASE, attempts=3)
+    assert written(decide(sending, lease, back)).attempts == 2
+    unknown = replace(row(Status.UNKNOWN, attempts=2))
+    if isinstance(back, MarkUnknown):
+        assert written(decide(unknown, lease, back)).attempts == 2, "once"
+
+
+def test_the_look_that_was_asked_for_is_the_letters_date() -> None:
+    write = written(decide(row(Status.SENDING), LEASE, MarkUnknown("reset", "file", 600.0)))
+    assert write.letter is not None
+    assert write.letter.check_in == 600.0
+
+
+def test_the_cap_used_up_in_doubt_is_unknown_and_not_exhausted() -> None:
+    """GUARD 34: exhausted would say "certainly not sent", and let another record send it."""
+    doubtful = replace(row(Status.SENDING, attempts=4), in_doubt=True)
+    lease = replace(LEASE, attempts=4)
+    write = written(decide(doubtful, lease, MarkFailed("503", Reason.EXHAUSTED)))
+    assert write.status is Status.UNKNOWN
+    assert write.letter is not None
     assert write.letter.reason is Reason.UNKNOWN
+
+
+def test_in_doubt_stays_the_provider_that_was_first_in_doubt() -> None:
+    doubtful = replace(row(Status.SENDING), in_doubt=True, doubt_provider="first")
+    assert written(decide(doubtful, LEASE, MarkWaiting("503"))).doubts == "first"
+
+
+@pytest.mark.parametrize("transition", [*CERTAIN, UNKNOWN])
+def test_after_a_webhook_was_faster_only_the_same_proof_stands(transition: Transition) -> None:
+    """The provider's event comes before our own write: whatever else we write is fenced."""
+    assert decide(sent_row, LEASE, transition) == Foreign(sent_row)
+    assert decide(sent_row, LEASE, SENT) == Stands(None)
+
+
+@given(st.sampled_from(Status), st.integers(0, 3), st.sampled_from([None, *Evidence]))
+def test_proof_settles_every_row_and_names_its_evidence(
+    status: Status, round_: int, by: Evidence | None
+) -> None:
+    found = replace(row(status), round=round_, provider_message_id="id-0")
+    decision = proven(found, MarkSent("file", "id-1", by))
+    if status is Status.SENT:
+        assert decision == Double(found)
+    else:
+        assert written(decision).by == (by or Evidence.LATE)
+        assert written(decision).due is (status is not Status.SENDING or round_ > 0)
 
 
 def test_giving_back_counts_once() -> None:
