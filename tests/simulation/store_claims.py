@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from consumer.guard.history import Entry
-from consumer.guard.terms import Terms
+from consumer.guard.terms import Terms, is_ours, own_lease
 from consumer.model import (
     Claim,
     ClaimResult,
@@ -25,23 +25,32 @@ from tests.simulation.store_tables import IN_FLIGHT, Database, Message, UniqueVi
 
 @dataclass(slots=True)
 class Standing:
-    """The rows that a claim may meet: under its key, and under another at its coordinates."""
+    """What a claim meets, as read: under its key, and under another key at its coordinates."""
 
-    by_key: Message | None
-    elsewhere: Message | None
+    by_key: Row | None
+    elsewhere: Row | None
+
+    @property
+    def row(self) -> Row | None:
+        return self.by_key or self.elsewhere
 
 
 def look(db: Database, key: str, mail_type: str, at: Coordinates) -> Row | None:
-    standing = _find(db, key, mail_type, at)
-    row = standing.by_key or standing.elsewhere
-    return None if row is None else row.read(db.now)
+    return _find(db, key, mail_type, at).row
 
 
 def _find(db: Database, key: str, mail_type: str, at: Coordinates) -> Standing:
-    elsewhere = db.at_place(mail_type, at)
+    by_key, elsewhere = db.rows.get(key), db.at_place(mail_type, at)
     if elsewhere is not None and elsewhere.key == key:
         elsewhere = None
-    return Standing(db.rows.get(key), elsewhere)
+    return Standing(
+        None if by_key is None else by_key.read(db.now),
+        None if elsewhere is None else elsewhere.read(db.now),
+    )
+
+
+def _find_for(db: Database, item: Claim) -> Standing:
+    return _find(db, item.mail.key, item.mail.type.name, item.record.coordinates)
 
 
 # ── Claims
@@ -60,11 +69,11 @@ def _round(db: Database, claims: dict[int, Claim], terms: Terms) -> dict[int, Cl
     results: dict[int, ClaimResult] = {
         n: Granted(won[item.token]) for n, item in claims.items() if item.token in won
     }
-    for n, item in claims.items():
-        if n not in results:
-            result = _lost(db, item, terms)
-            if result is not None:
-                results[n] = result
+    losers = {n: _find_for(db, item) for n, item in claims.items() if n not in results}
+    for n, standing in losers.items():  # read for all, before the first robs anybody
+        result = _lost(db, claims[n], standing, terms)
+        if result is not None:
+            results[n] = result
     return results
 
 
@@ -72,6 +81,7 @@ def _write(db: Database, claims: list[Claim], terms: Terms) -> dict[str, Lease]:
     claims.sort(key=lambda item: item.mail.key)
     new = [item for item in claims if not _takes(item)]
     taken = [item for item in claims if _takes(item) and not _moves(item)]
+    new.sort(key=lambda item: item.late)  # a statement of their own, after the others'
     done = [item for item in new if _insert(db, item, terms)]
     done += [item for item in taken if _take_over(db, item, terms)]
     return {item.token: _own(db.rows[item.mail.key], terms) for item in done}
@@ -163,46 +173,50 @@ def start_round(db: Database, item: Claim, terms: Terms) -> ClaimResult:
         return Granted(_own(db.rows[item.mail.key], terms))
     if row is None:
         raise LookupError("the row of a parked record is gone")
-    return Granted(_own(row, terms)) if _is_ours(row, item) else Found(row.read(db.now))
+    read = row.read(db.now)
+    return Granted(own_lease(read, terms)) if is_ours(read, item) else Found(read)
 
 
-def _lost(db: Database, item: Claim, terms: Terms) -> ClaimResult | None:
-    standing = _find(db, item.mail.key, item.mail.type.name, item.record.coordinates)
+def _lost(db: Database, item: Claim, standing: Standing, terms: Terms) -> ClaimResult | None:
     by_key, elsewhere = standing.by_key, standing.elsewhere
-    if by_key is not None and _is_ours(by_key, item):
-        return Granted(_own(by_key, terms))
+    if by_key is not None and is_ours(by_key, item):
+        return Granted(own_lease(by_key, terms))
     robbed = by_key is None and elsewhere is not None and elsewhere.status is Status.FAILED
     if _moves(item) or robbed:
-        return _claim_with_coordinates(db, item, terms, standing)
-    row = by_key or elsewhere
-    return None if row is None else Found(row.read(db.now))
+        return _claim_with_coordinates(db, item, terms)
+    row = standing.row
+    return None if row is None else Found(row)
 
 
-def _claim_with_coordinates(
-    db: Database, item: Claim, terms: Terms, standing: Standing
-) -> ClaimResult | None:
+def _claim_with_coordinates(db: Database, item: Claim, terms: Terms) -> ClaimResult | None:
     """In one transaction: a `failed` row elsewhere gives up the coordinates, and we claim."""
-    victim = standing.elsewhere
-    gives = victim is not None and victim.status is Status.FAILED
-    before = (victim.at, victim.epoch) if victim is not None else None
-    if victim is not None and gives:
-        db.update(victim, at=None, epoch=victim.epoch + 1)
+    robbed = db.at_place(item.mail.type.name, item.record.coordinates)
+    if robbed is None or robbed.key == item.mail.key or robbed.status is not Status.FAILED:
+        return _claim_alone(db, item, terms) or _what_stands(db, item, terms)
+    at, epoch = robbed.at, robbed.epoch
+    db.update(robbed, at=None, epoch=epoch + 1)
+    granted = _claim_alone(db, item, terms)
+    if granted is None:  # rolled back
+        db.update(robbed, at=at, epoch=epoch)
+    return granted or _what_stands(db, item, terms)
+
+
+def _claim_alone(db: Database, item: Claim, terms: Terms) -> Granted | None:
     try:
-        if (_take_over if _takes(item) else _insert)(db, item, terms):
-            return Granted(_own(db.rows[item.mail.key], terms))
+        done = (_take_over if _takes(item) else _insert)(db, item, terms)
     except UniqueViolation:
-        pass
-    if victim is not None and gives and before is not None:  # rolled back
-        db.update(victim, at=before[0], epoch=before[1])
-    return _what_stands(db, item)
+        return None
+    return Granted(_own(db.rows[item.mail.key], terms)) if done else None
 
 
-def _what_stands(db: Database, item: Claim) -> ClaimResult | None:
-    standing = _find(db, item.mail.key, item.mail.type.name, item.record.coordinates)
+def _what_stands(db: Database, item: Claim, terms: Terms) -> ClaimResult | None:
+    standing = _find_for(db, item)
     by_key, elsewhere = standing.by_key, standing.elsewhere
+    if by_key is not None and is_ours(by_key, item):
+        return Granted(own_lease(by_key, terms))
     if elsewhere is not None and elsewhere.status is not Status.FAILED:
-        return Found(elsewhere.read(db.now))
-    return None if by_key is None else Found(by_key.read(db.now))
+        return Found(elsewhere)
+    return None if by_key is None else Found(by_key)
 
 
 def _takes(item: Claim) -> bool:
@@ -214,10 +228,6 @@ def _moves(item: Claim) -> bool:
     if row is None or row.key != item.mail.key or row.status is not Status.FAILED:
         return False
     return row.coordinates != item.record.coordinates
-
-
-def _is_ours(row: Message, item: Claim) -> bool:
-    return row.status is Status.SENDING and row.token == item.token
 
 
 def _own(row: Message, terms: Terms) -> Lease:

@@ -67,8 +67,11 @@ def draw(random: Random) -> Step:
 # ── What steps are made of
 
 
-def _record(random: Random) -> Record:
+def _record(random: Random, row: Row | None = None) -> Record:
+    """One of four records; often the row's own."""
     offset = random.randrange(4)
+    if row is not None and row.coordinates is not None and random.random() < 0.6:
+        offset = row.coordinates.offset
     return Record("orders", 0, offset, 1_700_000_000_000, b"k", b"v%d" % offset, (("h", None),))
 
 
@@ -110,7 +113,7 @@ def _transition(random: Random) -> Transition:
     flip = lambda: random.random() < 0.5  # noqa: E731 - read as a word
     kinds: tuple[tuple[int, Callable[[], Transition]], ...] = (
         (4, lambda: _proof(random)),
-        (3, lambda: MarkFailed("refused", random.choice((None, Reason.REJECTED, Reason.EXHAUSTED)))),
+        (3, lambda: MarkFailed("no", random.choice((None, Reason.REJECTED, Reason.EXHAUSTED)))),
         (6, lambda: MarkWaiting("503", give_back=flip(), release=flip())),
         (2, lambda: MarkParked("used up", random.choice((0.0, 300.0)))),
         (5, lambda: MarkUnknown("reset", random.choice(PROVIDERS), random.choice((2.0, 60.0)),
@@ -122,18 +125,17 @@ def _transition(random: Random) -> Transition:
 
 
 def _claim(twins: Twins, random: Random, *, takes: tuple[Status, ...] = ()) -> Claim:
+    if twins.flights and random.random() < 0.05:  # its answer was lost: asked again, as it was
+        return random.choice(twins.flights[-6:]).claim
     row = _row(twins, random, of=takes) if takes or random.random() < 0.5 else None
     mail = _mail(random, row.key if row is not None and random.random() < 0.9 else None)
-    record = _record(random)
-    if row is not None and row.coordinates is not None and random.random() < 0.5:
-        record = replace(record, offset=row.coordinates.offset)
-    repeat = random.choice(twins.flights).claim.token if twins.flights else ""
-    token = repeat if repeat and random.random() < 0.1 else f"{random.getrandbits(32):08x}"
+    record = _record(random, row)
     provider = (
         row.provider if row is not None and random.random() < 0.7 else random.choice(PROVIDERS)
     )
+    token, bytes_of = f"{random.getrandbits(32):08x}", b"h%d" % random.randrange(2)
     return Claim(
-        mail, record, token, provider, "account", b"h%d" % random.randrange(2), row,
+        mail, record, token, provider, "account", bytes_of, row,
         clears_doubt=random.random() < 0.4, late=random.random() < 0.3,
     )  # fmt: skip
 
@@ -144,8 +146,8 @@ def _keep(twins: Twins, worker: int, claim: Claim, there: object, here: object) 
     takes = claim.takes and f"{claim.takes.key} {claim.takes.status} epoch {claim.takes.epoch}"
     return (
         f"worker {worker} claims {claim.mail.key} {claim.mail.type.name} {claim.mail.fingerprint} "
-        f"for record {claim.record.offset} at {claim.provider}, token {claim.token}, takes {takes}, "
-        f"clears {claim.clears_doubt}, late {claim.late}: {_short(here)}"
+        f"for record {claim.record.offset} at {claim.provider}, token {claim.token}, "
+        f"takes {takes}, clears {claim.clears_doubt}, late {claim.late}: {_short(here)}"
     )
 
 
@@ -295,7 +297,7 @@ async def park_too(twins: Twins, random: Random) -> str:
     row = _row(twins, random, of=(Status.UNKNOWN, Status.WAITING))
     if row is None:
         return "no row"
-    at = _record(random)
+    at = _record(random, row)
     _, here = await twins.both(
         twins.guards[0].park_too(at, row.mail_type, row),
         lambda: twins.store.park_too(at, row.mail_type, row),
@@ -307,9 +309,7 @@ async def abandon(twins: Twins, random: Random) -> str:
     row = _row(twins, random, of=(Status.SENDING,))
     if row is None:
         return "no row"
-    at = _record(random)
-    if row.coordinates is not None and random.random() < 0.7:
-        at = replace(at, offset=row.coordinates.offset)
+    at = _record(random, row)
     _, here = await twins.both(
         twins.guards[0].abandon(row, row.mail_type, at),
         lambda: twins.store.abandon(row, row.mail_type, at),
@@ -400,8 +400,9 @@ async def outcome_told(twins: Twins, random: Random) -> str:
 
 async def news(twins: Twins, random: Random) -> str:
     _, here = await twins.both(twins.guards[0].news_due(20), lambda: twins.store.news_due(20))
-    for item in here[:1]:
-        await twins.both(twins.guards[0].news_told(item.id), lambda: twins.store.news_told(item.id))
+    if here:
+        first = here[0].id
+        await twins.both(twins.guards[0].news_told(first), lambda: twins.store.news_told(first))
     return f"news: {[item.id for item in here]}, the first is told"
 
 

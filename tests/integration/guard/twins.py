@@ -7,7 +7,7 @@ path, so both sides live at exactly the same moments and no time has to be waite
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -16,7 +16,7 @@ import asyncpg
 
 from consumer.guard import Guard
 from consumer.guard.terms import Terms
-from consumer.model import Claim, Coordinates, Lease, Row
+from consumer.model import Claim, Lease, Row
 from tests.simulation.store import Store
 from tests.simulation.store_tables import CheckViolation
 
@@ -93,7 +93,9 @@ class Twins:
         """Ask both; return both answers, which are the same."""
         there, here = await _answer(real), _simulated(model)
         if plain(there) != plain(here):
-            raise Mismatch(f"answers\n  postgres: {plain(there)}\n  store:    {plain(here)}")
+            raise Mismatch(
+                "\n".join(["answers (postgres, store)", *apart(plain(there), plain(here))])
+            )
         self._keep_rows(here)
         return there, here
 
@@ -148,8 +150,17 @@ def plain(answer: Any) -> Any:
     return answer
 
 
+def apart(there: Any, here: Any, at: str = "") -> Iterator[str]:
+    """Say where two plain answers differ."""
+    if isinstance(there, dict) and isinstance(here, dict) and there[""] == here[""]:
+        for name in there:
+            yield from apart(there[name], here[name], f"{at}.{name}")
+    elif isinstance(there, list) and isinstance(here, list) and len(there) == len(here):
+        for n, (one, other) in enumerate(zip(there, here, strict=True)):
+            yield from apart(one, other, f"{at}[{n}]")
+    elif there != here:
+        yield f"  {at}: {there} / {here}"
+
+
 def _no_order(answer: list[Any]) -> bool:
     return bool(answer) and type(answer[0]).__name__ in ("Due", "Settled", "Row", "News")
-
-
-__all__ = ["Coordinates", "Flight", "Mismatch", "Twins", "owner_of", "plain"]
