@@ -7,9 +7,7 @@ from importlib.machinery import ModuleSpec
 
 import pytest
 
-from consumer.providers import KEY_FIELD, ses
-from consumer.webhooks import Source, WebhookSetupError, build, hook
-from consumer.webhooks import ses as webhook_ses
+from consumer.webhooks import Source, WebhookSetupError, build
 from tests.unit.webhooks.signing import TOPIC, SendgridSigner, whsec
 
 ALL = (
@@ -50,9 +48,3 @@ def test_a_missing_extra_is_named(source: Source, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(WebhookSetupError, match=r"sendonce\[webhooks\]"):
         build([source])
     assert len(build(ALL[:3])) == 3  # what needs it not is not stopped
-
-
-def test_our_key_has_the_name_that_the_adapters_give_it() -> None:
-    """The rooms do not know each other; this holds them together."""
-    assert hook.KEY_FIELD == KEY_FIELD
-    assert webhook_ses.KEY_HEADER == ses.KEY_HEADER
