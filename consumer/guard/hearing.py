@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from consumer.guard import history, proofs
+from consumer.guard import history, links, proofs
 from consumer.guard.history import Entry
 from consumer.guard.proofs import OnDouble
 from consumer.guard.rows import COLUMNS, lock, row_of
@@ -42,7 +42,7 @@ NEWS_TOLD = "UPDATE history SET due = false WHERE id = $1"
 
 @dataclass(frozen=True, slots=True)
 class NewsDue:
-    """A bounce or a complaint of which upstream has not heard. `row.coordinates` may be None."""
+    """A bounce or a complaint of which upstream has not heard. `row.coordinates`: of its record."""
 
     id: int
     row: Row
@@ -87,16 +87,17 @@ async def _under_lock(connection: Any, notice: Notice, on_double: OnDouble) -> b
 
 
 async def news_due(connection: Any, limit: int) -> list[NewsDue]:
-    return [_due(values) for values in await connection.fetch(NEWS_DUE, limit)]
+    found = await connection.fetch(NEWS_DUE, limit)
+    return [_due(await links.placed(connection, row_of(values)), values) for values in found]
 
 
 async def news_told(connection: Any, news_id: int) -> None:
     await connection.execute(NEWS_TOLD, news_id)
 
 
-def _due(values: Any) -> NewsDue:
+def _due(row: Row, values: Any) -> NewsDue:
     return NewsDue(
-        values["id"], row_of(values), News(values["event"]), values["told_at"], values["told_by"],
+        values["id"], row, News(values["event"]), values["told_at"], values["told_by"],
         values["told_of"], values["detail"],
     )  # fmt: skip
 

@@ -6,12 +6,13 @@ may be sent; the rows before it have none. A line of a link begins with the othe
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from consumer.guard import history
 from consumer.guard.history import Entry
 from consumer.guard.rows import find_key
-from consumer.model import Coordinates, Row
+from consumer.model import Row
 
 RESENT = "resent"  # on the former row: as which key
 BORN = "asked for again"  # on the new one: after which key
@@ -21,14 +22,9 @@ LINK = "SELECT left(detail, 48) FROM history WHERE idempotency_key = $1 AND even
 
 async def write(connection: Any, old: Row, new: str, note: str, *, due: bool) -> None:
     """Tie two keys together; `due`: upstream has to hear what became of the old one."""
-    before = history.entry(old, RESENT, f"{new} {note}")
-    after = Entry(new, BORN, None, None, 1, 0, detail=f"{old.key} {note}")
-    if due:
-        before = Entry(
-            old.key, RESENT, old.provider, old.account, old.epoch, old.attempts,
-            detail=before.detail, due=True,
-        )  # fmt: skip
-    await history.write(connection, [before, after])
+    former = replace(history.entry(old, RESENT, f"{new} {note}"), due=due)
+    born = Entry(new, BORN, None, None, 1, 0, detail=f"{old.key} {note}")
+    await history.write(connection, [former, born])
 
 
 async def after(connection: Any, key: str) -> str | None:
@@ -50,10 +46,12 @@ async def family(connection: Any, key: str) -> tuple[str, ...]:
     return tuple(keys)
 
 
-async def source(connection: Any, key: str) -> Coordinates | None:
-    """Return where the record of a mail stands that was made again since."""
-    newest = await find_key(connection, (await family(connection, key))[-1])
-    return None if newest is None else newest.coordinates
+async def placed(connection: Any, row: Row) -> Row:
+    """Return a row with its record's coordinates, also where the mail was made again since."""
+    if row.coordinates is not None:
+        return row
+    newest = await find_key(connection, (await family(connection, row.key))[-1])
+    return row if newest is None else replace(row, coordinates=newest.coordinates)
 
 
 async def _linked(connection: Any, key: str, event: str) -> str | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from consumer.guard import links
 from consumer.guard.reading import RECORD, record_of
 from consumer.guard.rows import COLUMNS, row_of
 from consumer.model import Record, Row
@@ -30,7 +31,10 @@ BY_HISTORY = f"""
     SELECT DISTINCT ON (m.idempotency_key) {COLUMNS}
       FROM history h JOIN sent_message m ON m.idempotency_key = h.idempotency_key
      WHERE h.due AND h.event NOT IN ('bounced', 'complained') AND m.outcome_due
-       AND m.status IN ('sent', 'failed', 'discarded', 'expired') AND m.topic IS NOT NULL
+       AND m.status IN ('sent', 'failed', 'discarded', 'expired')
+       AND (m.topic IS NOT NULL OR EXISTS (
+            SELECT FROM history r WHERE r.idempotency_key = h.idempotency_key
+               AND r.event = 'resent'))
      LIMIT $1
 """  # noqa: S608 - same
 
@@ -54,9 +58,10 @@ class Settled:
 
 async def due(connection: Any, limit: int) -> list[Settled]:
     """Return what upstream has to hear of, one a row, at most `limit` of each kind."""
-    lines = [_unkept(values) for values in await connection.fetch(BY_HISTORY, limit)]
+    lines = await connection.fetch(BY_HISTORY, limit)
+    rows = [await links.placed(connection, row_of(values)) for values in lines]
     kept = [_settled(values) for values in await connection.fetch(BY_LETTER, limit)]
-    return list({settled.row.key: settled for settled in [*lines, *kept]}.values())
+    return list({settled.row.key: settled for settled in [*map(_unkept, rows), *kept]}.values())
 
 
 def _settled(values: Any) -> Settled:
@@ -65,8 +70,7 @@ def _settled(values: Any) -> Settled:
     return Settled(row, record_of(values, row.coordinates))
 
 
-def _unkept(values: Any) -> Settled:
-    row = row_of(values)
+def _unkept(row: Row) -> Settled:
     at = row.coordinates
     assert at is not None
     return Settled(row, Record(at.topic, at.partition, at.offset, at.timestamp, None, None, ()))
