@@ -146,6 +146,7 @@ class Assembly:
             on_notice=guard.hear,
             counts=self.metrics.webhooks,
         )
+        self.metrics.webhooks.expect(hooks)
         await server.start()
         self.stack.push_async_callback(server.close)
         log.info("listening for webhooks", host=where.host, port=server.port, hooks=sorted(hooks))
