@@ -54,7 +54,7 @@ class Inquiry:
 
         What it settles is published from the row (`outcome_due`).
         """
-        message = self.line.message(hand.mail)
+        message = self.line.making.message(hand.mail)
         route = self.takeoff.pilot.routes.by_name.get(row.provider)
         if isinstance(message, Bad) or route is None or due.age is None:
             await self._nobody_to_ask(row, due)
@@ -74,7 +74,10 @@ class Inquiry:
     def _case(self, question: Question) -> Case:
         row, age, mail = question.row, question.age, question.hand.mail
         prepared = question.prepared
-        held_back = self.takeoff.pilot.rules.holds_back(mail, replay=question.hand.replay)
+        # A replay of an `unknown` mail looks for evidence now, and lifts no rule. One that a person
+        # had made again was asked for whatever its age.
+        wanted = question.hand.replay and row.version > 1
+        held_back = self.takeoff.pilot.rules.holds_back(mail, replay=wanted)
         return Case(
             on_unknown=mail.type.on_unknown,
             attempts_left=self.takeoff.pilot.retry.max_attempts - row.attempts,

@@ -67,6 +67,18 @@ def send_key(
     return hashlib.sha256(material.encode()).hexdigest()[:KEY_LENGTH]
 
 
+RESENT = "resend"  # begins the version's name of a mail that a person had made again
+
+
+def resend_key(former: str, mail_type: str, recipient: str, version: int) -> str:
+    """Return the key of the mail that a person asks for after `former`, as its `version`.
+
+    The former key stands in the entity's place, since a record may carry its key; and no mail.toml
+    may name a version that begins as this one does. Raises `KeyPartError`.
+    """
+    return send_key(mail_type, former, recipient, f"{RESENT} {version}")
+
+
 def key_material(
     mail_type: str,
     entity_id: str | int | Sequence[str | int],

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, assert_never
 import structlog
 
 from consumer import endings
+from consumer.courses import verdict
 from consumer.endings import Ended, Ending, LetGo
-from consumer.events import decode
 from consumer.guard.errors import GuardClosed
 from consumer.guard.verdict import (
     Abandoned,
@@ -26,16 +26,16 @@ from consumer.guard.verdict import (
     Redelivery,
     TakeOver,
     Wait,
-    judge,
 )
 from consumer.hand import InHand
-from consumer.model import Bad, Event, Mail, Reason, Skipped, SkipRule, Status
+from consumer.making import Making
+from consumer.model import Bad, Mail, Message, Reason, Skipped, SkipRule, Status
 
 if TYPE_CHECKING:
     from consumer.catalogue import Catalogue
     from consumer.guard import Guard
     from consumer.intake.hold import Hold
-    from consumer.model import Message, Record, Row
+    from consumer.model import Record, Row
     from consumer.takeoff import Takeoff
     from consumer.telemetry.tracing import Tracing
 
@@ -55,12 +55,11 @@ class Line:
         takeoff: Takeoff,
         tracing: Tracing,
     ) -> None:
-        self._catalogue = catalogue
+        self.making = Making(catalogue, takeoff.pilot.rules)
         self._guard = guard
         self._takeoff = takeoff
         self._aside = takeoff.aside
         self._flights = takeoff.flights
-        self._rules = takeoff.pilot.rules
         self._max_attempts = takeoff.pilot.retry.max_attempts
         self._metrics = takeoff.pilot.metrics
         self._tracing = tracing
@@ -84,7 +83,7 @@ class Line:
         return ending
 
     async def _walk(self, record: Record, hold: Hold, *, replay: bool) -> Ending:
-        mail = self.read(record)
+        mail = self.making.read(record)
         match mail:
             case Skipped():
                 return _skip(record, mail)
@@ -96,24 +95,14 @@ class Line:
             case _:
                 assert_never(mail)
 
-    def read(self, record: Record) -> Mail | Skipped | Bad:
-        """Decode and map; pure. A bug met on one record must not stop its neighbours."""
-        try:
-            event = decode(record)
-            return self._catalogue.read(record, event) if isinstance(event, Event) else event
-        except Exception as bug:  # noqa: BLE001 - any bug in pure code is this record's dead letter
-            return Bad(Reason.INVALID, f"a defect of the service: {type(bug).__name__}")
-
-    def message(self, mail: Mail) -> Message | Bad:
-        """Render, for whom the rules let it go to; the same bytes each time."""
-        message = self._catalogue.render(mail)
-        return message if isinstance(message, Bad) else self._rules.addressed(message)
-
     async def go_on(self, case: InHand) -> Ending:
-        """Take a parked row up again, where nobody else has: the resolver's way onto the line."""
+        """Take a parked row up again, where nobody else has: the resolver's way onto the line.
+
+        A `failed` one: of a mail made again by a person, which no record leads to.
+        """
         async with self._flights.only(case.mail.key):
             row = await self._look(case)
-            if row is None or row.status is not Status.WAITING or row.lease_live:
+            if row is None or row.status not in _TO_GO_ON or row.lease_live:
                 return LetGo()
             return await self.send(case, row) or LetGo()
 
@@ -133,8 +122,9 @@ class Line:
         """Do what the row that stands there asks for; None: look again."""
         if row is None:
             return await self.send(case, None)
-        verdict = judge(row, case.mail, case.record.coordinates, self._max_attempts)
-        match verdict:
+        at, most = case.record.coordinates, self._max_attempts
+        found = verdict(row, case.mail, at, most, replay=case.replay)
+        match found:
             case TakeOver():
                 return await self.send(case, row)
             case Wait():
@@ -143,7 +133,8 @@ class Line:
             case Abandoned():
                 return await self._aside.abandon(row, case)
             case Redelivery() | Duplicate():
-                return await self._closed(verdict, case)
+                duplicate = isinstance(found, Duplicate)
+                return endings.stored(case.record, case.mail, row, duplicate=duplicate)
             case Conflict():
                 return await self._aside.refuse(Reason.CONFLICT, row, case)
             case KeyDrift():
@@ -151,28 +142,27 @@ class Line:
             case AlsoParked():
                 return await self._aside.park_too(row, case)
             case _:
-                assert_never(verdict)
-
-    async def _closed(self, verdict: Redelivery | Duplicate, case: InHand) -> Ending | None:
-        """Tell what stands; but what certainly was not sent, a person may have sent again."""
-        row, duplicate = verdict.row, isinstance(verdict, Duplicate)
-        if case.replay and row.status is Status.FAILED and not duplicate:
-            return await self.send(case, row)
-        return endings.stored(case.record, case.mail, row, duplicate=duplicate)
+                assert_never(found)
 
     async def send(
         self, case: InHand, takes: Row | None, *, clears_doubt: bool = False
     ) -> Ending | None:
-        """Ask the rules, then render; a failing template is this record's own trouble."""
-        rule = self._rules.holds_back(case.mail, replay=case.replay)
-        if rule is not None and takes is not None:
-            return await self._aside.expire(takes, rule, case, self._flights.token())
-        if rule is not None:
-            return _skip(case.record, Skipped(rule, case.mail.type.name), case.mail)
-        message = self.message(case.mail)
-        if isinstance(message, Bad):
-            return await self._aside.park(case.record, message, case.hold)
-        return await self._takeoff.depart(case, message, takes, clears_doubt=clears_doubt)
+        """Send what the rules let go and what can be rendered; None: look at the row again."""
+        ready = self.making.ready(case.mail, replay=case.replay)
+        match ready:
+            case SkipRule() if takes is not None:
+                return await self._aside.expire(takes, ready, case, self._flights.token())
+            case SkipRule():
+                return _skip(case.record, Skipped(ready, case.mail.type.name), case.mail)
+            case Bad():
+                return await self._aside.park(case.record, ready, case.hold)
+            case Message():
+                return await self._takeoff.depart(case, ready, takes, clears_doubt=clears_doubt)
+            case _:
+                assert_never(ready)
+
+
+_TO_GO_ON = (Status.WAITING, Status.FAILED)
 
 
 def _skip(record: Record, skip: Skipped, mail: Mail | None = None) -> Ended:

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from consumer import endings
+from consumer.courses import Anew, Beside, Busy, GoOn, Inquire, Lost, Unreadable, course
 from consumer.endings import Ended, LetGo
 from consumer.hand import InHand
 from consumer.intake.hold import Hold
-from consumer.model import Mail, Reason, Status
+from consumer.model import Mail
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from consumer.guard import Due, Guard
     from consumer.inquiry import Inquiry
     from consumer.line import Line
-    from consumer.model import Row
     from consumer.telemetry import Metrics
 
 PAUSE = 1.0  # seconds between two looks; the first evidence is looked for after two
@@ -92,45 +91,41 @@ class Resolver:
 
     async def _step(self, due: Due, hold: Hold) -> Ending | None:
         """Do what the letter is parked for, by what stands under its key now."""
-        row = due.row
-        if row is None or not _is_of(row, due):
-            return await self._beside(due, hold)
-        if row.status not in _OPEN:
-            return await self._replay(due, hold)
-        if row.status is Status.SENDING:
-            await self._abandoned(row, due)
-            return None
-        mail = self._line.read(due.record)
-        if not isinstance(mail, Mail):
-            await self._guard.wait_for_deploy(due.letter, NOT_READABLE)
-            return None
-        hand = InHand(replace(mail, key=row.key), due.record, hold, due.replay)
-        if row.status is Status.UNKNOWN:
-            return await self._inquiry.settle(row, due, hand)
-        return await self._line.go_on(hand)
+        way = course(due.letter, due.row, self._line.making.read(due.record))
+        match way:
+            case Anew():
+                return await self._replay(due, hold)
+            case Inquire(row, mail):
+                return await self._inquiry.settle(row, due, self._hand(mail, due, hold))
+            case GoOn(_, mail):
+                return await self._line.go_on(self._hand(mail, due, hold))
+            case Beside():
+                await self._guard.share_fate(due.letter)
+            case Lost(row):
+                await self._guard.abandon(row, row.mail_type, due.record)
+            case Unreadable():
+                await self._guard.wait_for_deploy(due.letter, NOT_READABLE)
+            case Busy():
+                pass
+            case _:
+                assert_never(way)
+        return None
 
-    async def _beside(self, due: Due, hold: Hold) -> Ending | None:
-        """Another record's row decides, as long as it is open; else this record goes again."""
-        row = due.row
-        if row is not None and row.status in _OPEN and due.letter.reason in _SHARED:
-            await self._guard.share_fate(due.letter)
-            return None
-        return await self._replay(due, hold)
+    def _hand(self, mail: Mail, due: Due, hold: Hold) -> InHand:
+        return InHand(mail, due.record, hold, due.replay)
 
     async def _replay(self, due: Due, hold: Hold) -> Ending:
         ending = await self._line.handle(due.record, hold, replay=True)
         if not isinstance(ending, LetGo):
+            if ending.result in _TELLS_NOBODY:
+                await self._publish(ending)
             await self._guard.replayed(due.letter)
         return ending
-
-    async def _abandoned(self, row: Row, due: Due) -> None:
-        if not row.lease_live:
-            await self._guard.abandon(row, row.mail_type, due.record)
 
     async def _tell(self) -> None:
         self._tell_again_at = time.monotonic() + TELL
         for settled in await self._guard.outcomes_due():
-            mail = self._line.read(settled.record)
+            mail = self._line.making.read(settled.record)
             await self._publish(endings.told(settled.row, mail if isinstance(mail, Mail) else None))
             await self._guard.outcome_told(settled.row)
         for news in await self._guard.news_due():
@@ -145,10 +140,5 @@ class Resolver:
             return
 
 
-_OPEN = (Status.SENDING, Status.WAITING, Status.UNKNOWN)
-_SHARED = (Reason.UNKNOWN, Reason.EXHAUSTED)
-
-
-def _is_of(row: Row, due: Due) -> bool:
-    """The row's own letter carries the date of its next step; the others share its fate."""
-    return row.coordinates == due.letter.coordinates
+# Ends of a replay that no row will tell upstream, which had heard of a dead letter.
+_TELLS_NOBODY = ("duplicate", "skipped")

@@ -20,7 +20,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from consumer.catalogue.keywords import did_you_mean
 from consumer.catalogue.paths import Path, Source, parse_path, parse_source
-from consumer.keys import AddressError, canonical_recipient
+from consumer.keys import RESENT, AddressError, canonical_recipient
 from consumer.model import Address, OnUnknown, Priority
 
 _DURATION = re.compile(r"(\d{1,9})(ms|s|m|h|d)")
@@ -113,6 +113,12 @@ ASource = Annotated[Source, _Read(parse_source)]
 Text = Annotated[str, Field(min_length=1, max_length=255)]
 
 
+def _version(name: str) -> str:
+    if name.lower().startswith(RESENT):
+        raise ValueError(f"names that begin with {RESENT!r} are those of mails made again by hand")
+    return name
+
+
 class Declaration(BaseModel):
     """One `mail.toml`. Ages in seconds; whatever is left out has the default seen here."""
 
@@ -124,7 +130,7 @@ class Declaration(BaseModel):
 
     entity_id: Annotated[tuple[Path, ...], _Read(_paths)]
     recipient: APath
-    version: Text = "v1"
+    version: Annotated[Text, AfterValidator(_version)] = "v1"
     case_sensitive_entity: StrictBool = False
 
     time: APath | None = None

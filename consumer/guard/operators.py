@@ -8,16 +8,15 @@ the person saw it.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
-from consumer.guard import history, letters, links
+from consumer.guard import history
 from consumer.guard.letters import DeadLetter, LetterStatus
 from consumer.guard.reading import LETTER, RECORD, letter_of
 from consumer.guard.rows import COLUMNS, find_key, lock, row_of
-from consumer.guard.transitions import Letter
-from consumer.model import Coordinates, Reason, Record, Row, Status
+from consumer.model import Coordinates, Reason, Row, Status
 
 CHOSEN = """
      WHERE ($1::bigint[] IS NULL OR d.id = ANY($1)) AND d.status = ANY($2::text[])
@@ -185,7 +184,9 @@ async def discard_key(connection: Any, key: str, note: str) -> DiscardResult:
         given_up = row is not None and row.status in _OPEN
         if row is not None and given_up:
             await connection.execute(GIVE_UP, key)
-            await history.write(connection, [history.due(row, "discarded", note)])
+            await history.write(
+                connection, [replace(history.entry(row, "discarded", note), due=True)]
+            )
         closed = await connection.fetch(DISCARD_OF_KEY, key, history.plain(note))
         if not closed and not given_up:
             return NotDone(_nothing(key, row))
@@ -217,9 +218,3 @@ def _values(chosen: Selection) -> tuple[Any, ...]:
         None if chosen.reasons is None else list(map(str, chosen.reasons)), chosen.mail_type,
         chosen.topic, chosen.since, chosen.until, chosen.text,
     )  # fmt: skip
-
-
-async def park_again(connection: Any, record: Record, row: Row, note: str) -> None:
-    """Park a new version's record, due now: the resolver sends it."""
-    letter = Letter(Reason.EXHAUSTED, f"asked for again: {note}", 0)
-    await letters.write(connection, record, letter, key=row.key, mail_type=row.mail_type)

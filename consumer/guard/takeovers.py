@@ -24,7 +24,7 @@ TAKE_OVER = """
            fingerprint = u.f, catalogue = u.c, recipient = u.r, body_hash = u.bh,
            first_attempt_at = CASE
                WHEN m.status = 'failed' OR (m.provider, m.account) <> (u.p, u.a) THEN now()
-               ELSE m.first_attempt_at END,
+               ELSE coalesce(m.first_attempt_at, now()) END,
            provider = u.p, account = u.a, error = NULL, claimed_at = now(),
            doubt_since = CASE WHEN u.cl THEN NULL ELSE m.doubt_since END,
            doubt_provider = CASE WHEN u.cl THEN NULL ELSE m.doubt_provider END,

@@ -95,7 +95,13 @@ def judge(row: Row, mail: Mail, at: Coordinates, max_attempts: int) -> Verdict:
 
 
 def _of_another_key(row: Row) -> Verdict:
-    """Found by coordinates only. What certainly was not sent gives its coordinates up."""
+    """Found by coordinates only. What certainly was not sent gives its coordinates up.
+
+    Unless a person had this record's mail made again: that one stands for the record, whatever
+    became of it, also when the former row is pruned.
+    """
+    if row.version > 1:
+        return Duplicate(row)
     return TakeOver(row) if row.status is Status.FAILED else KeyDrift(row)
 
 

@@ -1,0 +1,89 @@
+"""The guard as a person asks it: one connection, for as long as one command runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from consumer import __version__
+from consumer.guard import links, operators, reading, resends, rows
+from consumer.guard.lanes import TIMEOUTS, Address, Lane, Weather
+from consumer.guard.letters import DeadLetter
+from consumer.guard.operators import DiscardResult, Selection, Turn
+from consumer.guard.reading import Story
+from consumer.guard.resends import Resend, ResendResult
+from consumer.guard.rows import Place
+from consumer.guard.schema import check_schema
+from consumer.model import Coordinates, Row
+
+
+class Desk:
+    """What `replay`, `discard`, `resend` and `show` ask for. Repeats as the guard does."""
+
+    def __init__(self, address: Address) -> None:
+        self._weather = Weather()
+        self._lane = Lane(address, self._weather, TIMEOUTS, "desk")
+
+    @classmethod
+    async def open(
+        cls,
+        dsn: str,
+        *,
+        environment: str,
+        release: str = __version__,
+        pgbouncer: bool = False,
+        password: Callable[[], str] | None = None,
+    ) -> Desk:
+        """Check schema, stamp and rights as `Guard.open` does; raises `SetupError`."""
+        address = Address(dsn, pgbouncer, password)
+        await check_schema(address, environment=environment, release=release)
+        return cls(address)
+
+    async def close(self) -> None:
+        self._weather.closed.set()
+        await self._lane.close()
+
+    # ── Dead letters
+
+    async def count(self, chosen: Selection) -> int:
+        return await self._lane.run(lambda c: operators.count(c, chosen))
+
+    async def ids(self, chosen: Selection, limit: int) -> list[int]:
+        """Return the ids of the oldest letters of a selection."""
+        return await self._lane.run(lambda c: operators.ids(c, chosen, limit))
+
+    async def letters(self, letter_ids: Sequence[int]) -> list[DeadLetter]:
+        """Return letters with their records: ask for some at a time."""
+        return await self._lane.run(lambda c: operators.whole(c, letter_ids))
+
+    async def letter_at(self, at: Coordinates, mail_type: str) -> DeadLetter | None:
+        return await self._lane.run(lambda c: operators.letter_at(c, at, mail_type))
+
+    async def make_due(self, turns: Sequence[Turn], note: str) -> set[int]:
+        """Have the resolver take letters; return those that stood as they were read."""
+        return await self._lane.run(lambda c: operators.make_due(c, turns, note))
+
+    # ── Rows
+
+    async def rows(self, keys: Collection[str]) -> Mapping[str, Row]:
+        return await self._lane.run(lambda c: operators.rows(c, keys))
+
+    async def look(self, places: Sequence[Place]) -> list[Row | None]:
+        """Return what a record would find at each place, as the line's own look does."""
+        standings = await self._lane.run(lambda c: rows.find(c, places)) if places else []
+        return [standing.row for standing in standings]
+
+    async def discard_letter(self, letter_id: int, note: str) -> DiscardResult:
+        return await self._lane.run(lambda c: operators.discard_letter(c, letter_id, note))
+
+    async def discard_key(self, key: str, note: str) -> DiscardResult:
+        return await self._lane.run(lambda c: operators.discard_key(c, key, note))
+
+    async def resend(self, wish: Resend) -> ResendResult:
+        return await self._lane.run(lambda c: resends.resend(c, wish))
+
+    async def story(self, key: str) -> Story | None:
+        return await self._lane.run(lambda c: reading.show(c, key))
+
+    async def family(self, key: str) -> tuple[str, ...]:
+        """Return the keys of all versions of this mail, the first one first."""
+        return await self._lane.run(lambda c: links.family(c, key))

@@ -1,0 +1,43 @@
+"""From bytes to the message that may leave: all of the line that is pure.
+
+    record ─▶ event ─▶ mail ─▶ (rules) ─▶ message
+
+Walked by the line when it sends, and by a forecast that says what the line would do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from consumer.events import decode
+from consumer.model import Bad, Event, Reason, SkipRule
+
+if TYPE_CHECKING:
+    from consumer.catalogue import Catalogue
+    from consumer.model import Mail, Message, Record, Skipped
+    from consumer.rules import Rules
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    catalogue: Catalogue
+    rules: Rules
+
+    def read(self, record: Record) -> Mail | Skipped | Bad:
+        """Decode and map. A bug met on one record must not stop its neighbours."""
+        try:
+            event = decode(record)
+            return self.catalogue.read(record, event) if isinstance(event, Event) else event
+        except Exception as bug:  # noqa: BLE001 - any bug in pure code is this record's dead letter
+            return Bad(Reason.INVALID, f"a defect of the service: {type(bug).__name__}")
+
+    def message(self, mail: Mail) -> Message | Bad:
+        """Render, for whom the rules let it go to; the same bytes each time."""
+        message = self.catalogue.render(mail)
+        return message if isinstance(message, Bad) else self.rules.addressed(message)
+
+    def ready(self, mail: Mail, *, replay: bool) -> Message | Bad | SkipRule:
+        """Ask the rules, then render; a failing template is this record's own trouble."""
+        rule = self.rules.holds_back(mail, replay=replay)
+        return rule if rule is not None else self.message(mail)
