@@ -32,6 +32,8 @@ QUICK = 0.1  # seconds
 BUDGET = 1.0  # seconds of reading, after which the rest is left to the next call
 LONG_AGO = timedelta(days=40)
 
+# A plan made while the table was small would read all of it for ever after.
+BY_INDEX = "SET LOCAL enable_seqscan = off"
 # One sweeper at a time; whoever comes second has nothing to do.
 MARK = """
     SELECT done_until, next_from, now() - $1::interval AS until,
@@ -79,6 +81,7 @@ class _Pass:
 async def stale(connection: Any, limit: int) -> list[Row]:
     """Return up to `limit` rows left open for ten minutes; [] also while another worker sweeps."""
     async with connection.transaction():
+        await connection.execute(BY_INDEX)
         mark = await connection.fetchrow(MARK, STALE_AFTER, LONG_AGO)
         if mark is None:
             return []

@@ -19,6 +19,8 @@ from consumer.model import (
     MarkSent,
     MarkUnknown,
     MarkWaiting,
+    News,
+    Notice,
     Reason,
     Recorded,
     Transition,
@@ -234,6 +236,12 @@ async def test_behind_pgbouncer_nothing_leans_on_the_session(open_guard: Open, s
     )
     assert (prepared, timeout, scan) == (0, "6s", "off")
     assert (await guard._hot._claiming.run(lambda c: c.fetchval("SHOW statement_timeout"))) == "6s"
+    row = await guard.look(item.mail.key, item.mail.type.name, item.record.coordinates)
+    assert row is not None
+    assert await guard.stale(10) == []
+    assert await guard.put_off(row, 0.0, "asked", "not found yet")
+    assert await guard.hear(Notice(item.mail.key, "file", "id-1", News.BOUNCED))
+    assert len(await guard.news_due()) == len(await guard.outcomes_due()) == 1
 
 
 async def test_killed_under_load_and_back(
