@@ -15,8 +15,9 @@ call. A simulation in which answers can be lost hands in a copy and carries it o
 arrives. What runs in several statements there runs at once here: between them nothing else can
 happen, except what a lost connection and a repeat make of it.
 
-store.py ─▶ store_claims.py    store_outcomes.py   store_letters.py   store_news.py
-         ─▶ store_tables.py    rows, unique indexes, CHECKs
+store.py ─▶ store_claims.py   store_flights.py   store_outcomes.py   store_letters.py
+            store_news.py     store_upkeep.py    store_desk.py       store_links.py
+         ─▶ store_tables.py   store_columns.py   rows, unique indexes, CHECKs
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ from collections.abc import Sequence
 
 from consumer.guard.hearing import NewsDue
 from consumer.guard.letters import DeadLetter
+from consumer.guard.operators import DiscardResult, Turn
 from consumer.guard.outcomes import Ending
 from consumer.guard.parking import Due
+from consumer.guard.resends import Resend, ResendResult
 from consumer.guard.telling import Settled
 from consumer.guard.terms import Terms
 from consumer.model import (
@@ -44,8 +47,17 @@ from consumer.model import (
     Row,
     Transition,
 )
-from tests.simulation import store_claims, store_letters, store_news, store_outcomes, store_upkeep
-from tests.simulation.store_tables import Database, Line, Message, StoredLetter
+from tests.simulation import (
+    store_claims,
+    store_desk,
+    store_flights,
+    store_letters,
+    store_news,
+    store_outcomes,
+    store_upkeep,
+)
+from tests.simulation.store_columns import Line, Message, StoredLetter
+from tests.simulation.store_tables import Database
 
 RETENTION = 30 * 86400.0
 
@@ -85,7 +97,7 @@ class Store:
     def next_attempt(
         self, lease: Lease, provider: str, account: str, body_hash: bytes, terms: Terms
     ) -> Lease | Fenced:
-        return store_claims.next_attempt(self.db, lease, provider, account, body_hash, terms)
+        return store_flights.next_attempt(self.db, lease, provider, account, body_hash, terms)
 
     def record(
         self, lease: Lease, transition: Transition, mail: Mail, record: Record
@@ -98,7 +110,7 @@ class Store:
 
     def renew(self, leases: Sequence[Lease], terms: Terms) -> None:
         """Renew exactly these flights; one that is not ours any more gets `ends_at = 0.0`."""
-        store_claims.renew(self.db, leases, terms)
+        store_flights.renew(self.db, leases, terms)
 
     # ── What is set aside
 
@@ -153,6 +165,20 @@ class Store:
 
     def news_told(self, news_id: int) -> None:
         store_news.news_told(self.db, news_id)
+
+    # ── What a person does (`consumer.guard.desk`)
+
+    def make_due(self, turns: Sequence[Turn], note: str) -> set[int]:
+        return store_desk.make_due(self.db, turns, note)
+
+    def discard_letter(self, letter_id: int, note: str) -> DiscardResult:
+        return store_desk.discard_letter(self.db, letter_id, note)
+
+    def discard_key(self, key: str, note: str) -> DiscardResult:
+        return store_desk.discard_key(self.db, key, note)
+
+    def resend(self, wish: Resend) -> ResendResult:
+        return store_desk.resend(self.db, wish)
 
     # ── Upkeep and reading
 

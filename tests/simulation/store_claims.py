@@ -13,14 +13,14 @@ from consumer.model import (
     ClaimResult,
     Coordinates,
     Evidence,
-    Fenced,
     Found,
     Granted,
     Lease,
     Row,
     Status,
 )
-from tests.simulation.store_tables import IN_FLIGHT, Database, Message, UniqueViolation
+from tests.simulation.store_columns import Message
+from tests.simulation.store_tables import Database, UniqueViolation
 
 
 @dataclass(slots=True)
@@ -150,7 +150,7 @@ def _as_taken(
         "catalogue": item.mail.type.digest,
         "recipient": item.mail.recipient,
         "body_hash": item.body_hash,
-        "first_attempt_at": row.first_attempt_at if same_account and not failed else db.now,
+        "first_attempt_at": (same_account and not failed and row.first_attempt_at) or db.now,
         "provider": item.provider,
         "account": item.account,
         "error": None,
@@ -232,52 +232,3 @@ def _moves(item: Claim) -> bool:
 
 def _own(row: Message, terms: Terms) -> Lease:
     return Lease(row.key, row.epoch, row.token, terms.ends_at, row.attempts, row.round)
-
-
-# ── The flight that holds its row
-
-
-def next_attempt(
-    db: Database, lease: Lease, provider: str, account: str, body_hash: bytes, terms: Terms
-) -> Lease | Fenced:
-    row = db.rows.get(lease.key)
-    ours = row is not None and (row.epoch, row.token) == (lease.epoch, lease.token)
-    if row is None or not ours:
-        return Fenced(None if row is None else row.read(db.now))
-    if row.status is Status.WAITING and row.attempts == lease.attempts:
-        _start(db, row, provider, account, body_hash, terms)
-    elif row.status is not Status.SENDING or row.attempts != lease.attempts + 1:
-        return Fenced(row.read(db.now))
-    lease.attempts += 1
-    lease.ends_at = max(lease.ends_at, terms.ends_at)
-    return lease
-
-
-def _start(
-    db: Database, row: Message, provider: str, account: str, body_hash: bytes, terms: Terms
-) -> None:
-    until = db.now + terms.lease
-    same_account = (row.provider, row.account) == (provider, account)
-    db.update(
-        row, status=Status.SENDING, attempts=row.attempts + 1, lease_until=until,
-        attempt_deadline=until, provider=provider, account=account, body_hash=body_hash,
-        first_attempt_at=row.first_attempt_at if same_account else db.now,
-    )  # fmt: skip
-
-
-def renew(db: Database, leases: Sequence[Lease], terms: Terms) -> None:
-    until = db.now + terms.lease
-    for lease in leases:
-        row = db.rows.get(lease.key)
-        if row is None or not _may_renew(row, lease):
-            lease.ends_at = 0.0
-            continue
-        row.lease_until = until
-        if row.status is Status.SENDING:
-            row.attempt_deadline = until
-        lease.ends_at = max(lease.ends_at, terms.ends_at)
-
-
-def _may_renew(row: Message, lease: Lease) -> bool:
-    ours = (row.epoch, row.token) == (lease.epoch, lease.token)
-    return ours and row.status in IN_FLIGHT and row.lease_until is not None

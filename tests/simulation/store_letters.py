@@ -18,7 +18,8 @@ from consumer.model import (
     Row,
     Status,
 )
-from tests.simulation.store_tables import OPEN_LETTER, Database, Message, StoredLetter
+from tests.simulation.store_columns import OPEN_LETTER, Message, StoredLetter
+from tests.simulation.store_tables import Database
 
 NOT_MADE = (Reason.CONFLICT, Reason.KEY_DRIFT)  # refused under this key: no mail was made of them
 
@@ -41,7 +42,7 @@ def write(
     if stored is None:
         stored = StoredLetter(
             db.letter_ids, key, mail_type, letter.reason, letter.detail, status, record, 1,
-            db.now, db.now, check_at,
+            db.now, db.now, check_at, record.coordinates,
         )  # fmt: skip
         db.letters[stored.place] = stored
     else:

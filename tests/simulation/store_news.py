@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from consumer.guard.hearing import BAD_NEWS, NewsDue
-from consumer.guard.history import Entry, plain
+from consumer.guard.history import Entry
 from consumer.guard.telling import Settled
 from consumer.model import Evidence, MarkSent, News, Notice, Record, Row, Status
+from tests.simulation import store_links
+from tests.simulation.store_columns import CLOSED_ROW, Line, Message, when
 from tests.simulation.store_outcomes import OnDouble, take
-from tests.simulation.store_tables import Database, Line, Message, when
+from tests.simulation.store_tables import Database
 
 RANKS = (None, News.ACCEPTED, News.DELIVERED, News.BOUNCED, News.COMPLAINED)
-TELLABLE = (Status.SENT, Status.FAILED, Status.DISCARDED, Status.EXPIRED)
 
 
 def hear(db: Database, notice: Notice, on_double: OnDouble) -> bool:
@@ -29,7 +30,7 @@ def hear(db: Database, notice: Notice, on_double: OnDouble) -> bool:
         db.write_line_once(
             Entry(
                 row.key, notice.news, notice.provider, before.account, before.epoch,
-                before.attempts, notice.provider_message_id, plain(notice.detail), due=True,
+                before.attempts, notice.provider_message_id, notice.detail, due=True,
             )
         )  # fmt: skip
     return True
@@ -55,11 +56,12 @@ def news_due(db: Database, limit: int) -> list[NewsDue]:
 
 def _news(db: Database, line: Line) -> NewsDue:
     at, told = when(line.at), line.entry
+    row = store_links.placed(db, db.rows[line.key].read(db.now))
     assert at is not None
     assert told.provider is not None
     assert told.provider_message_id is not None
     return NewsDue(
-        line.id, db.rows[line.key].read(db.now), News(told.event), at, told.provider,
+        line.id, row, News(told.event), at, told.provider,
         told.provider_message_id, told.detail,
     )  # fmt: skip
 
@@ -75,25 +77,24 @@ def news_told(db: Database, news_id: int) -> None:
 
 def outcomes_due(db: Database, limit: int) -> list[Settled]:
     """By lines of history, then by the letters of the rows' own records; one a row."""
-    rows = [row for row in db.rows.values() if row.outcome_due and row.status in TELLABLE]
-    lines = {row.key: _unkept(db, row) for row in rows if row.at and _has_line(db, row)}
+    rows = [row for row in db.rows.values() if row.outcome_due and row.status in CLOSED_ROW]
+    lines = {row.key: _unkept(db, row) for row in rows if _has_line(db, row)}
     kept = {row.key: Settled(row.read(db.now), record) for row in rows
             if (record := _record_of(db, row))}  # fmt: skip
     return list({**dict(list(lines.items())[:limit]), **dict(list(kept.items())[:limit])}.values())
 
 
 def _has_line(db: Database, row: Message) -> bool:
-    return any(
-        line.due and line.key == row.key and line.entry.event not in BAD_NEWS for line in db.history
-    )
+    events = {line.entry.event for line in db.history if line.key == row.key and line.due}
+    placed = row.at is not None or store_links.after(db, row.key) is not None
+    return placed and bool(events.difference(BAD_NEWS))
 
 
 def _unkept(db: Database, row: Message) -> Settled:
-    at = row.at
+    read = store_links.placed(db, row.read(db.now))
+    at = read.coordinates
     assert at is not None
-    return Settled(
-        row.read(db.now), Record(at.topic, at.partition, at.offset, at.timestamp, None, None, ())
-    )
+    return Settled(read, Record(at.topic, at.partition, at.offset, at.timestamp, None, None, ()))
 
 
 def _record_of(db: Database, row: Message) -> Record | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from consumer.guard.history import Entry, entry, plain
+from consumer.guard.history import Entry, entry
 from consumer.guard.outcomes import Ending
 from consumer.guard.sweep import ABANDONED
 from consumer.guard.transitions import (
@@ -30,7 +30,8 @@ from consumer.model import (
     Status,
 )
 from tests.simulation import store_letters
-from tests.simulation.store_tables import Database, Message, when
+from tests.simulation.store_columns import Message, when
+from tests.simulation.store_tables import Database
 
 OnDouble = Callable[[Row, MarkSent], None]
 
@@ -144,7 +145,7 @@ def _line(row: Row, item: Write, detail: str) -> Entry:
         text = f"by {item.by}: {detail}" if detail else f"by {item.by}"
     return Entry(
         row.key, "parked" if parked else item.status, item.provider or row.provider, row.account,
-        row.epoch, row.attempts, item.provider_message_id, plain(text), item.due,
+        row.epoch, row.attempts, item.provider_message_id, text, item.due,
     )  # fmt: skip
 
 

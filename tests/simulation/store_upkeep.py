@@ -7,10 +7,16 @@ import math
 from consumer.guard.hearing import BAD_NEWS
 from consumer.guard.letters import LetterStatus
 from consumer.model import Row, Status
-from tests.simulation.store_tables import OPEN_LETTER, Database, Line, Message, StoredLetter
+from tests.simulation.store_columns import (
+    CLOSED_ROW,
+    OPEN_LETTER,
+    OPEN_ROW,
+    Line,
+    Message,
+    StoredLetter,
+)
+from tests.simulation.store_tables import Database
 
-OPEN_ROW = (Status.SENDING, Status.WAITING, Status.UNKNOWN)
-CLOSED_ROW = (Status.SENT, Status.FAILED, Status.DISCARDED, Status.EXPIRED)
 CLOSED_LETTER = (LetterStatus.SETTLED, LetterStatus.DISCARDED, LetterStatus.REPLAYED)
 FORGOTTEN = 3600.0  # seconds since the last beat
 STALE = 600.0  # seconds since a lease died

@@ -1,6 +1,6 @@
 """Random steps on both guards. A step is a name and a seed: what it does depends on what stands.
 
-Worlds are small so that things meet: three keys, four records, two providers, two workers; a
+Worlds are small so that things meet: six keys, four records, two providers, two workers; a
 record may come under any key, a claim may name any row that was ever read.
 """
 
@@ -12,9 +12,11 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Any, TypeAlias
 
-from consumer.guard import LetterStatus
+from consumer.guard import DeadLetter
 from consumer.guard.leases import renew
+from consumer.guard.operators import Turn
 from consumer.guard.outcomes import Ending
+from consumer.guard.resends import Resend
 from consumer.model import (
     Bad,
     Claim,
@@ -39,7 +41,7 @@ from consumer.model import (
 )
 from tests.integration.guard.twins import LEASE, Flight, Twins
 
-KEYS = ("key-a", "key-b", "key-c")
+KEYS = tuple(letter * 48 for letter in "abcdef")
 TYPES = ("order.receipt", "order.receipt", "order.receipt", "password.reset")
 PROVIDERS = ("postmark", "postmark", "mailgun")
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -67,16 +69,20 @@ def draw(random: Random) -> Step:
 # ── What steps are made of
 
 
-def _record(random: Random, row: Row | None = None) -> Record:
+def _record(random: Random, row: Row | None = None, own: float = 0.6) -> Record:
     """One of four records; often the row's own."""
     offset = random.randrange(4)
-    if row is not None and row.coordinates is not None and random.random() < 0.6:
+    if row is not None and row.coordinates is not None and random.random() < own:
         offset = row.coordinates.offset
     return Record("orders", 0, offset, 1_700_000_000_000, b"k", b"v%d" % offset, (("h", None),))
 
 
+def _type(name: str) -> MailType:
+    return MailType(name, "orders", PROVIDERS, "shop", 3600.0, digest="d1")
+
+
 def _mail(random: Random, key: str | None = None) -> Mail:
-    kind = MailType(random.choice(TYPES), "orders", PROVIDERS, "shop", 3600.0, digest="d1")
+    kind = _type(random.choice(TYPES))
     key, fingerprint = key or random.choice(KEYS), random.choice(("f1", "f2"))
     return Mail(kind, key, "entity", "ada@example.org", fingerprint, {}, MOMENT)
 
@@ -89,6 +95,13 @@ def _row(twins: Twins, random: Random, *, of: tuple[Status, ...] = ()) -> Row | 
     else:
         rows = twins.rows[-12:]
     return random.choice(rows) if rows else None
+
+
+def _letter(twins: Twins, random: Random) -> DeadLetter:
+    """A letter as it stands, or as it stood when somebody took it."""
+    if twins.letters and random.random() < 0.5:
+        return random.choice(twins.letters[-8:])
+    return random.choice(twins.store.letters()).read()
 
 
 def _flight(twins: Twins, random: Random) -> Flight | None:
@@ -110,7 +123,9 @@ def _proof(random: Random) -> MarkSent:
 
 
 def _transition(random: Random) -> Transition:
-    flip = lambda: random.random() < 0.5  # noqa: E731 - read as a word
+    def flip() -> bool:
+        return random.random() < 0.5
+
     kinds: tuple[tuple[int, Callable[[], Transition]], ...] = (
         (4, lambda: _proof(random)),
         (3, lambda: MarkFailed("no", random.choice((None, Reason.REJECTED, Reason.EXHAUSTED)))),
@@ -161,9 +176,32 @@ def _short(answer: object) -> str:
 
 
 async def tick(twins: Twins, random: Random) -> str:
-    seconds = random.choice(TICKS) if random.random() < 0.98 else 31 * 86400.0
+    seconds = random.choice(TICKS)
     await twins.tick(seconds)
     return f"{seconds} s pass"
+
+
+async def month(twins: Twins, random: Random) -> str:
+    """A month passes, and what was closed is pruned."""
+    await twins.tick(31 * 86400.0)
+    return "a month passes, then: " + await prune(twins, random)
+
+
+async def rob(twins: Twins, random: Random) -> str:
+    """A record comes under another key than the one under which it failed."""
+    failed = [row for row in twins.store.rows() if row.status is Status.FAILED and row.at]
+    if not failed:
+        return "no failed row"
+    victim = random.choice(failed).read(twins.store.now)
+    key = random.choice(KEYS)
+    mine = twins.store.db.rows.get(key)
+    takes = victim if mine is None or random.random() < 0.3 else mine.read(twins.store.now)
+    item = replace(
+        _claim(twins, random), mail=replace(_mail(random, key), type=_type(victim.mail_type)),
+        record=_record(random, victim, own=1.0), takes=random.choice((takes, takes, None)),
+        token=f"{random.getrandbits(32):08x}",
+    )  # fmt: skip
+    return await _ask(twins, random, item)
 
 
 async def look(twins: Twins, random: Random) -> str:
@@ -294,7 +332,7 @@ async def park(twins: Twins, random: Random) -> str:
 
 
 async def park_too(twins: Twins, random: Random) -> str:
-    row = _row(twins, random, of=(Status.UNKNOWN, Status.WAITING))
+    row = _row(twins, random, of=(random.choice((Status.UNKNOWN, Status.WAITING)),))
     if row is None:
         return "no row"
     at = _record(random, row)
@@ -356,10 +394,9 @@ async def wait_for_deploy(twins: Twins, random: Random) -> str:
 
 
 async def _with_letter(twins: Twins, random: Random, name: str, *more: Any) -> str:
-    letters = [letter.read() for letter in twins.store.letters()]
-    if not letters:
+    if not twins.store.letters():
         return "no letter"
-    letter = random.choice(letters)
+    letter = _letter(twins, random)
     await twins.both(
         getattr(twins.guards[0], name)(letter, *more),
         lambda: getattr(twins.store, name)(letter, *more),
@@ -423,33 +460,49 @@ async def beat(twins: Twins, random: Random) -> str:
     return f"worker {worker} lives, of {here}"
 
 
-async def discard(twins: Twins, random: Random) -> str:
-    """A person gives a mail up, as the papers tell it."""
-    row = _row(twins, random, of=(Status.UNKNOWN, Status.FAILED))
-    if row is None or row.status not in (Status.UNKNOWN, Status.FAILED):
-        return "no row"
-    stored = twins.store.db.rows.get(row.key)
-    if stored is None or stored.status is not row.status:
-        return "moved on"
-    await twins.sql.execute(
-        "UPDATE sent_message SET status = 'discarded' WHERE idempotency_key = $1", row.key
-    )
-    twins.store.db.update(stored, status=Status.DISCARDED)
-    return f"{row.key} is discarded"
+# ── A person's acts
 
 
 async def make_due(twins: Twins, random: Random) -> str:
-    """A person replays a letter."""
-    letters = [item for item in twins.store.letters() if item.status is LetterStatus.OPEN]
-    if not letters:
-        return "no open letter"
-    letter = random.choice(letters)
-    await twins.sql.execute(
-        "UPDATE dead_letter SET status = 'parked', replay = true, next_check_at = simulated.now() "
-        "WHERE id = $1", letter.id,
-    )  # fmt: skip
-    letter.status, letter.replay, letter.next_check_at = LetterStatus.PARKED, True, twins.store.now
-    return f"letter {letter.id} is made due"
+    turns = (
+        [Turn(_letter(twins, random), random.choice((0.0, 5.0)))] if twins.store.letters() else []
+    )
+    note = random.choice(("ada: fixed it", "bob: try again"))
+    _, here = await twins.both(
+        twins.desk.make_due(turns, note), lambda: twins.store.make_due(turns, note)
+    )
+    return f"replay of {[turn.letter.id for turn in turns]}: {here}"
+
+
+async def discard(twins: Twins, random: Random) -> str:
+    row = _row(twins, random, of=(Status.UNKNOWN, Status.WAITING))
+    key = random.choice(KEYS) if row is None else row.key
+    _, here = await twins.both(
+        twins.desk.discard_key(key, "ada: no"), lambda: twins.store.discard_key(key, "ada: no")
+    )
+    return f"discard {key}: {_short(here)}"
+
+
+async def discard_letter(twins: Twins, random: Random) -> str:
+    number = _letter(twins, random).id if twins.store.letters() else 0
+    _, here = await twins.both(
+        twins.desk.discard_letter(number, "ada: no"),
+        lambda: twins.store.discard_letter(number, "ada: no"),
+    )
+    return f"discard letter {number}: {_short(here)}"
+
+
+async def resend(twins: Twins, random: Random) -> str:
+    row = _row(twins, random, of=(Status.UNKNOWN, Status.FAILED, Status.SENT))
+    if row is None:
+        return "no row"
+    free = [key for key in KEYS if key not in twins.store.db.rows]
+    key = random.choice(free if free and random.random() < 0.8 else KEYS)
+    mail = replace(_mail(random, key), type=_type(row.mail_type))
+    token = random.choice(("wish-1", f"{random.getrandbits(32):08x}"))
+    wish = Resend(row, mail, _record(random, row, own=0.9), "ada: asked", token)
+    _, here = await twins.both(twins.desk.resend(wish), lambda: twins.store.resend(wish))
+    return f"resend {row.key} as {key}, token {token}: {_short(here)}"
 
 
 STEPS: dict[str, tuple[int, Go]] = {
@@ -458,6 +511,7 @@ STEPS: dict[str, tuple[int, Go]] = {
     "claim": (12, claim),
     "take failed": (4, take_failed),
     "take open": (8, take_open),
+    "rob": (4, rob),
     "claim together": (4, claim_together),
     "start round": (3, start_round),
     "next attempt": (6, next_attempt),
@@ -479,8 +533,11 @@ STEPS: dict[str, tuple[int, Go]] = {
     "outcome told": (2, outcome_told),
     "news": (2, news),
     "stale": (3, stale),
-    "prune": (2, prune),
+    "prune": (1, prune),
+    "month": (1, month),
     "beat": (1, beat),
-    "discard": (1, discard),
     "make due": (3, make_due),
+    "discard": (2, discard),
+    "discard letter": (1, discard_letter),
+    "resend": (3, resend),
 }

@@ -10,9 +10,9 @@ import asyncpg
 
 from tests.integration.guard.twins import Mismatch, Twins
 from tests.simulation.store import Store
-from tests.simulation.store_tables import Line, Message, StoredLetter
+from tests.simulation.store_columns import Line, Message, StoredLetter
 
-Tables = dict[str, dict[str, Any]]
+Tables = dict[str, dict[str | int, Any]]
 
 ROWS = """
     SELECT idempotency_key, event_type, recipient, status, fingerprint, catalogue, provider,

@@ -15,6 +15,7 @@ import asyncpg
 import pytest
 
 from consumer.guard import Guard, leases, parking, terms
+from consumer.guard.desk import Desk
 from tests.integration.guard.steps import Step, draw
 from tests.integration.guard.tables import compare
 from tests.integration.guard.twins import CLOCK, LEASE, Mismatch, Twins, owner_of
@@ -31,10 +32,12 @@ async def twins(database: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
     await sql.close()
     sql = await asyncpg.connect(database)
     guards = [await _open(database, worker) for worker in range(2)]
-    made = Twins(guards, sql)
+    desk = await Desk.open(database, environment="test")
+    made = Twins(guards, desk, sql)
     for module in (terms, leases, parking):
         monkeypatch.setattr(module, "elapsed", lambda: made.store.now, raising=False)
     yield made
+    await desk.close()
     for guard in guards:
         await guard.close()
     await sql.close()

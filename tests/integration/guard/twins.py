@@ -15,10 +15,14 @@ from typing import Any
 import asyncpg
 
 from consumer.guard import Guard
+from consumer.guard.desk import Desk
+from consumer.guard.letters import DeadLetter
+from consumer.guard.operators import NotDone
+from consumer.guard.parking import Due
 from consumer.guard.terms import Terms
 from consumer.model import Claim, Lease, Row
 from tests.simulation.store import Store
-from tests.simulation.store_tables import CheckViolation
+from tests.simulation.store_columns import CheckViolation
 
 START = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 LEASE = 30.0  # seconds
@@ -66,12 +70,14 @@ class Flight:
 @dataclass
 class Twins:
     guards: list[Guard]
+    desk: Desk
     sql: asyncpg.Connection[Any]
     store: Store = field(default_factory=lambda: Store(now=START))
     flights: list[Flight] = field(default_factory=list)
     rows: list[Row] = field(
         default_factory=list
     )  # every row that an answer held, the last one last
+    letters: list[DeadLetter] = field(default_factory=list)  # every one that was taken as due
 
     async def reset(self) -> None:
         """Begin anew on both sides."""
@@ -79,6 +85,7 @@ class Twins:
         self.store = Store(now=START)
         self.flights.clear()
         self.rows.clear()
+        self.letters.clear()
         await self.tick(0)
 
     async def tick(self, seconds: float) -> None:
@@ -108,6 +115,8 @@ class Twins:
             row = item if isinstance(item, Row) else getattr(item, "row", None)
             if isinstance(row, Row):
                 self.rows.append(row)
+            if isinstance(item, Due):
+                self.letters.append(item.letter)
 
 
 def owner_of(worker: int) -> str:
@@ -142,6 +151,8 @@ def plain(answer: Any) -> Any:
             if _no_order(answer)
             else [plain(item) for item in answer]
         )
+    if isinstance(answer, NotDone):  # why, is said for people
+        return "NotDone"
     if is_dataclass(answer) and not isinstance(answer, type):
         return {
             "": type(answer).__name__,
