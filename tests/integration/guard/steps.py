@@ -464,9 +464,9 @@ async def beat(twins: Twins, random: Random) -> str:
 
 
 async def make_due(twins: Twins, random: Random) -> str:
-    turns = (
-        [Turn(_letter(twins, random), random.choice((0.0, 5.0)))] if twins.store.letters() else []
-    )
+    if not twins.store.letters():
+        return "no letter"
+    turns = [Turn(_letter(twins, random), random.choice((0.0, 5.0)))]
     note = random.choice(("ada: fixed it", "bob: try again"))
     _, here = await twins.both(
         twins.desk.make_due(turns, note), lambda: twins.store.make_due(turns, note)

@@ -23,6 +23,7 @@ from consumer.guard.terms import Terms
 from consumer.model import Claim, Lease, Row
 from tests.simulation.store import Store
 from tests.simulation.store_columns import CheckViolation
+from tests.simulation.store_tables import UniqueViolation
 
 START = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 LEASE = 30.0  # seconds
@@ -126,21 +127,19 @@ def owner_of(worker: int) -> str:
 async def _answer(asked: Awaitable[Any]) -> Any:
     try:
         return await asked
-    except (LookupError, asyncpg.IntegrityConstraintViolationError) as error:
-        return _refusal(error)
+    except LookupError:
+        return "LookupError"
+    except Exception as error:
+        raise Mismatch(f"postgres: {error!r}") from error
 
 
 def _simulated(model: Callable[[], Any]) -> Any:
     try:
         return model()
-    except (LookupError, CheckViolation) as error:
-        return _refusal(error)
-
-
-def _refusal(error: Exception) -> str:
-    if isinstance(error, LookupError):
+    except LookupError:
         return "LookupError"
-    raise Mismatch(f"a constraint is broken: {error}") from error
+    except (CheckViolation, UniqueViolation, AssertionError) as error:
+        raise Mismatch(f"store: {error!r}") from error
 
 
 def plain(answer: Any) -> Any:
