@@ -105,9 +105,11 @@ def _record_of(db: Database, row: Message) -> Record | None:
 
 
 def outcome_told(db: Database, row: Row) -> None:
+    """At exactly the epoch that was told: what came of the row since is another outcome."""
     now = db.rows.get(row.key)
-    if now is not None and now.epoch == row.epoch:
-        now.outcome_due = False
+    if now is None or now.epoch != row.epoch:
+        return
+    now.outcome_due = False
     for line in db.history:
         if line.key == row.key and line.entry.event not in BAD_NEWS:
             line.due = False
