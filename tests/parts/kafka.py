@@ -148,18 +148,23 @@ class Kafka:
 
 @contextmanager
 def start_kafka(
-    *, own: bool = False, sasl: bool = False, config: Mapping[str, str] | None = None
+    *,
+    own: bool = False,
+    sasl: bool = False,
+    config: Mapping[str, str] | None = None,
+    relays: Mapping[int, int] | None = None,
 ) -> Iterator[Kafka]:
     """Yield a cluster; what only one of our own can give (`own`: to be killed) makes it ours.
 
-    `config` is for the broker's server.properties. Raises NoKafkaError.
+    `config` is for the broker's server.properties. `relays`: more ports that it listens at -> the
+    port of a proxy before each, which its clients are told to come to. Raises NoKafkaError.
     """
-    external, ours = os.environ.get(EXTERNAL), own or sasl or bool(config)
+    external, ours = os.environ.get(EXTERNAL), own or sasl or bool(config) or bool(relays)
     if external and not ours:
         yield Kafka(external)
         return
     try:
-        server = prepare_server(sasl=sasl, config=config or {})
+        server = prepare_server(sasl=sasl, config=config or {}, relays=relays)
     except NoKafkaError as reason:
         if ours:
             raise

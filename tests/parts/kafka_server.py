@@ -136,12 +136,17 @@ class Server:
             raise NoKafkaError(f"{main}: {(done.stdout + done.stderr).decode(errors='replace')}")
 
 
-def prepare_server(*, sasl: bool, config: Mapping[str, str]) -> Server:
-    """Return a formatted server, not yet started."""
+def prepare_server(
+    *, sasl: bool, config: Mapping[str, str], relays: Mapping[int, int] | None = None
+) -> Server:
+    """Return a formatted server, not yet started.
+
+    `relays`: more ports to listen at -> the port that clients are told to come to instead.
+    """
     _bring_jars()
     directory = Path(tempfile.mkdtemp(prefix="sendonce-kafka-"))
     try:
-        server = _server(directory, sasl=sasl, config=config)
+        server = _server(directory, sasl=sasl, config=config, relays=relays or {})
         server.prepare()
     except BaseException:
         shutil.rmtree(directory, ignore_errors=True)
@@ -149,17 +154,21 @@ def prepare_server(*, sasl: bool, config: Mapping[str, str]) -> Server:
     return server
 
 
-def _server(directory: Path, *, sasl: bool, config: Mapping[str, str]) -> Server:
+def _server(
+    directory: Path, *, sasl: bool, config: Mapping[str, str], relays: Mapping[int, int]
+) -> Server:
     names = ["PLAINTEXT", "CONTROLLER", *(["SASL_PLAINTEXT", "SASL_SSL"] if sasl else [])]
-    ports = dict(zip(names, _free_ports(len(names)), strict=True))
-    listeners = {name: f"{name}://127.0.0.1:{port}" for name, port in ports.items()}
-    public = {name: address for name, address in listeners.items() if name != "CONTROLLER"}
+    ports = dict(zip(names, free_ports(len(names)), strict=True))
+    relayed = {f"RELAY{number}": port for number, port in enumerate(relays)}
+    told = {**ports, **{name: relays[port] for name, port in relayed.items()}}
+    listeners = {name: f"{name}://127.0.0.1:{port}" for name, port in {**ports, **relayed}.items()}
+    public = {name: f"{name}://127.0.0.1:{told[name]}" for name in told if name != "CONTROLLER"}
     settings = {
         **SETTINGS,
         "listeners": ",".join(listeners.values()),
         "advertised.listeners": ",".join(public.values()),
         "listener.security.protocol.map": ",".join(
-            f"{name}:{'PLAINTEXT' if name == 'CONTROLLER' else name}" for name in names
+            f"{name}:{name if name.startswith('SASL') else 'PLAINTEXT'}" for name in listeners
         ),
         "controller.quorum.voters": f"1@127.0.0.1:{ports['CONTROLLER']}",
         "log.dirs": str(directory / "data"),
@@ -198,7 +207,7 @@ def _maven() -> None:
     shutil.copyfile(POM, COMPLETE)
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     probes = [socket.socket() for _ in range(count)]
     try:
         for probe in probes:

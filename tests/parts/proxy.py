@@ -27,11 +27,16 @@ class Mode(Enum):
 
 @dataclass
 class Proxy:
-    """`withheld`: set when an answer of the server has been swallowed."""
+    """`withheld`: set when an answer of the server has been swallowed; `held`: a request, by STALL.
+
+    `delay`: seconds that each piece takes in either direction.
+    """
 
     port: int
     connections: int = 0
+    delay: float = 0.0
     withheld: asyncio.Event = field(default_factory=asyncio.Event)
+    held: asyncio.Event = field(default_factory=asyncio.Event)
     _mode: Mode = Mode.PASS
     _moving: asyncio.Event = field(default_factory=asyncio.Event)
     _writers: set[asyncio.StreamWriter] = field(default_factory=set)
@@ -118,6 +123,10 @@ async def _pump(
 ) -> None:
     with contextlib.suppress(ConnectionError):
         while data := await source.read(65536):
+            if proxy.mode is Mode.STALL and not answers:
+                proxy.held.set()
+            if proxy.delay:
+                await asyncio.sleep(proxy.delay)
             await proxy._moving.wait()
             if answers and proxy.mode is Mode.WITHHOLD:
                 proxy.withheld.set()

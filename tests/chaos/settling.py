@@ -1,0 +1,94 @@
+"""After the storm: nothing fails any more, and what is in doubt is settled, or shown.
+
+Some evidence is waited for by design: two minutes for a webhook, ten and thirty for a mail to be
+found. Nobody waits here. When nothing is due, all that stands in the database becomes older by as
+much as the next step is away: for every party that is the same as waiting, and the service has no
+switch for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from tests.chaos.world import World
+from tests.parts.proxy import Mode
+from tests.whole.stack import Stack
+
+GLANCE = 0.5  # seconds
+SOON = 2.0  # seconds that are waited for in earnest
+LEAP = 300.0  # seconds, at most, at once
+LONGEST = 8 * 3600.0  # seconds; who asks a provider in vain gives up after two hours
+
+ROWS = """
+    UPDATE sent_message
+       SET first_attempt_at = first_attempt_at - $1::interval,
+           attempt_deadline = attempt_deadline - $1::interval,
+           doubt_since = doubt_since - $1::interval
+     WHERE status = 'unknown'
+"""
+LETTERS = """
+    UPDATE dead_letter SET next_check_at = next_check_at - $1::interval WHERE status = 'parked'
+"""
+LEFT = """
+    SELECT (SELECT count(*) FROM sent_message WHERE status IN ('sending', 'waiting')) AS flying,
+           (SELECT count(*) FROM sent_message WHERE outcome_due) AS untold,
+           (SELECT count(*) FROM dead_letter WHERE status = 'parked') AS parked,
+           (SELECT extract(epoch FROM min(next_check_at) - clock_timestamp())::float
+              FROM dead_letter WHERE status = 'parked') AS due_in
+"""
+
+
+@dataclass(slots=True)
+class Clock:
+    """By how much the database was made older: time that the service would have waited."""
+
+    stack: Stack
+    leapt: float = 0.0
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def took(self) -> float:
+        """Seconds that it would have taken."""
+        return time.monotonic() - self.began + self.leapt
+
+    async def leap(self, seconds: float) -> None:
+        for statement in (ROWS, LETTERS):
+            await self.stack.sql(statement, timedelta(seconds=seconds))
+        self.leapt += seconds
+
+    async def step(self) -> bool:
+        """Wait, or leap to what is due next; False: nothing is left to wait for."""
+        [left] = await self.stack.sql(LEFT)
+        if not any((left["flying"], left["untold"], left["parked"])):
+            return False
+        due_in = left["due_in"]
+        if due_in is not None and due_in > SOON and not left["flying"]:
+            await self.leap(min(due_in, LEAP))
+        await asyncio.sleep(GLANCE)
+        return True
+
+
+async def heal(world: World) -> None:
+    """Every fault ends, and whoever is gone comes back."""
+    for leg in world.legs:
+        leg.mode, leg.delay = Mode.PASS, 0.0
+        leg.reset()
+    for double in world.doubles.values():
+        await double.fail({})
+    for hand in world.hands:
+        if not hand.lives:
+            hand.start()
+
+
+async def settle(world: World, seconds: float) -> Clock:
+    """Wait until all is committed and nothing is parked any more; `seconds`: of real time."""
+    await world.stack.finished(*world.topics.values(), seconds=seconds)
+    clock = Clock(world.stack)
+    until = time.monotonic() + seconds
+    while await clock.step():
+        if time.monotonic() > until or clock.leapt > LONGEST:
+            break  # the reckoning says what is left
+    return clock
