@@ -114,7 +114,8 @@ def next_step(means: Means, case: Case) -> Step:
 
 
 def _policy(case: Case) -> Step:
-    again = case.on_unknown is OnUnknown.RESEND and _may_send(case)
+    """Once more only from the account that is in doubt: the guard lets no other one fly for it."""
+    again = case.on_unknown is OnUnknown.RESEND and case.same_account and _may_send(case)
     return SendAgain() if again else Open()
 
 

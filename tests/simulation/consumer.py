@@ -72,9 +72,10 @@ class SimConsumer:
                     await self._woken.wait()
             except TimeoutError:
                 return []
-            records = self._take(partitions, limit)
-        if records and self._network.random.random() < 0.2:  # the ownership may end meanwhile
+            # The ownership may end while the records travel; from here on nothing is awaited, as in
+            # the real client: a position never moves before its records are handed over.
             await asyncio.sleep(self._network.travel())
+            records = self._take(partitions, limit)
         return records
 
     def _take(self, partitions: Collection[Partition], limit: int) -> list[Record]:

@@ -53,7 +53,8 @@ def on_commit(world: World, partition: object, before: int, offset: int) -> None
 def _finished(world: World, record: Record, law: str) -> None:
     """Say where this record ended: a closed row, a dead letter of its own, or a written rule."""
     db = world.database.store.db
-    if any(letter.at == record.coordinates for letter in db.letters.values()):
+    at = record.coordinates
+    if at in world.ended or any(letter.at == at for letter in db.letters.values()):
         return
     key = world.key_of(record)
     if key is None:  # no mail can come of it: then there is a letter, unless it says nothing
@@ -79,8 +80,10 @@ def _told(world: World, record: Record) -> bool:
 
 
 def on_write(world: World) -> None:
-    """Hold L2, L5 and L7 after each statement."""
+    """Hold L5 and L7 after each statement, and note which records have ended."""
     for row in world.database.store.db.rows.values():
+        if row.at is not None and row.status in CLOSED:
+            world.ended.add(row.at)
         if row.attempts > world.setting.max_attempts:
             raise broken("L7", f"{row.key} has {row.attempts} attempts in one round")
         if row.round > len(NEXT_ROUNDS):

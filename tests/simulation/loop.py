@@ -140,7 +140,7 @@ class SimLoop(asyncio.AbstractEventLoop):
     def call_soon(  # type: ignore[override] # lighter handles
         self, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> SimHandle:
-        handle = SimHandle(callback, args, context or copy_context())
+        handle = SimHandle(callback, args, copy_context() if context is None else context)
         if not self._closed:
             self._enqueue(handle)
         return handle
@@ -149,7 +149,7 @@ class SimLoop(asyncio.AbstractEventLoop):
         self, when: float, callback: Callable[..., object], *args: Any,
         context: Context | None = None,
     ) -> SimHandle:  # fmt: skip
-        handle = SimHandle(callback, args, context or copy_context())
+        handle = SimHandle(callback, args, copy_context() if context is None else context)
         handle.when_ = when
         if not (self._closed or handle.process.dead):
             self._serial += 1

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from consumer import retry
-from consumer.model import Event, Record
+from consumer.model import Coordinates, Event, Record
 from consumer.events import decode
 from tests.simulation import laws
 from tests.simulation.chaos import Chaos
@@ -51,6 +51,7 @@ class World:
         )  # fmt: skip
         self.workers: list[Worker] = []
         self.deploy = self.scenario.deploys[0]
+        self.ended: set[Coordinates] = set()  # records whose own row was closed at some time
         self.resent: dict[str, int] = {}  # key -> copies that a person asked for
 
     # ── Its course
@@ -124,14 +125,14 @@ class World:
 
     def kill(self, worker: Worker) -> None:
         if not worker.process.dead:
-            self.tell(worker.process.name, "KILLED")
             worker.process.kill()
+            self.tell(worker.process.name, "KILLED")
             self.broker.silent(worker.process)
 
     def freeze(self, worker: Worker, seconds: float) -> None:
         if not (worker.process.dead or worker.process.frozen):
-            self.tell(worker.process.name, "FROZEN", f"for {seconds:.1f} s")
             worker.process.frozen = True
+            self.tell(worker.process.name, "FROZEN", f"for {seconds:.1f} s")
             self.broker.silent(worker.process)
             self.loop.later(seconds, self.thaw, worker)
 
