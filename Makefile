@@ -25,7 +25,7 @@ test: $(READY) ## Every test, on real Kafka and Postgres; the last lines say wha
 	@$(BIN)/python -m pytest $(ARGS)
 
 test-fast: $(READY) ## The pure tests only, under ten seconds
-	@$(BIN)/python -m pytest tests/unit -p tests.cores --hypothesis-profile fast $(ARGS)
+	@$(BIN)/python -m pytest tests/unit --hypothesis-profile fast $(ARGS)
 
 bench: $(READY) ## Records per second against the bare loop: a table and tests/bench/results.json
 	@$(BIN)/python -m tests.bench $(if $(PROFILE),--profile) $(ARGS)
