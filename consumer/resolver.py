@@ -16,6 +16,8 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, assert_never
 
+import structlog
+
 from consumer import endings
 from consumer.courses import Anew, Beside, Busy, GoOn, Inquire, Lost, Unreadable, course
 from consumer.endings import Ended, LetGo
@@ -32,9 +34,13 @@ if TYPE_CHECKING:
     from consumer.line import Line
     from consumer.telemetry import Metrics
 
+log = structlog.get_logger(__name__)
+
 PAUSE = 1.0  # seconds between two looks; the first evidence is looked for after two
 TELL = 60.0  # seconds between two looks for what a worker that died had not told
 TOGETHER = 20  # parked mails in hand at once, so that they never starve new mail
+PATIENCE = 45.0  # seconds a step may wait (for a permit, for a live flight) before it is put back;
+# shorter than the letter is held for: one provider's outage must not keep all others' letters
 NOT_READABLE = 600.0  # seconds to the next look at what this worker's catalogue cannot read
 
 
@@ -79,6 +85,7 @@ class Resolver:
         work = asyncio.ensure_future(self._step(due, hold))
         hold.bind(work)
         self._holds.add(hold)
+        patience = asyncio.get_running_loop().call_later(PATIENCE, _call_back, hold)
         try:
             ending = await work
             if isinstance(ending, Ended):
@@ -86,7 +93,11 @@ class Resolver:
         except asyncio.CancelledError:
             if not hold.recalled:
                 raise
+        except Exception:
+            # One record that meets a defect must not end every worker that takes it up.
+            log.exception("a step failed", letter=due.letter.id, alert="defect")
         finally:
+            patience.cancel()
             self._holds.discard(hold)
 
     async def _step(self, due: Due, hold: Hold) -> Ending | None:
@@ -138,6 +149,11 @@ class Resolver:
                 await self._stopping.wait()
         except TimeoutError:
             return
+
+
+def _call_back(hold: Hold) -> None:
+    """Softly: what is claimed goes on to its outcome."""
+    hold.recall(hard=False)
 
 
 # Ends of a replay that no row will tell upstream, which had heard of a dead letter.
