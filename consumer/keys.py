@@ -27,6 +27,7 @@ from functools import lru_cache
 import idna
 
 KEY_LENGTH = 48  # hex characters kept of the SHA-256; 192 bits
+RESENT = "resend"  # begins version names of mails that a person had made again; no mail.toml's
 MAX_PART = 1_000  # characters; ids are short, and the material is printed by `sendonce key`
 
 MAX_LOCAL = 64  # octets, RFC 5321 section 4.5.3.1.1
@@ -65,18 +66,6 @@ def send_key(
         mail_type, entity_id, recipient, version, case_sensitive_entity=case_sensitive_entity
     )
     return hashlib.sha256(material.encode()).hexdigest()[:KEY_LENGTH]
-
-
-RESENT = "resend"  # begins the version's name of a mail that a person had made again
-
-
-def resend_key(former: str, mail_type: str, recipient: str, version: int) -> str:
-    """Return the key of the mail that a person asks for after `former`, as its `version`.
-
-    The former key stands in the entity's place, since a record may carry its key; and no mail.toml
-    may name a version that begins as this one does. Raises `KeyPartError`.
-    """
-    return send_key(mail_type, former, recipient, f"{RESENT} {version}")
 
 
 def key_material(

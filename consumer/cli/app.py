@@ -65,7 +65,10 @@ class Commands(TyperGroup):
         return sorted(super().list_commands(ctx), key=_rank)
 
 
-_ORDER = ["demo", "check", "key", "render", "migrate", "run", "publish", "show", "dead-letters"]
+_ORDER = [
+    "demo", "check", "key", "render", "migrate", "run", "publish", "show", "dead-letters", "replay",
+    "discard", "resend",
+]  # fmt: skip
 
 
 def _rank(command: str) -> int:

@@ -1,4 +1,7 @@
-"""Asking the guard for a command: opened, asked, closed, and never waited for without end."""
+"""Asking the guard for a command: opened, asked, closed, and never waited for without end.
+
+`ask` puts a question as a worker does, `at_desk` as a person does.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Final, TypeVar
 from consumer import settings
 from consumer.cli.app import Stop
 from consumer.guard import Guard
+from consumer.guard.desk import Desk
 
 T = TypeVar("T")
 
@@ -21,12 +25,23 @@ def ask(config: Path, question: Callable[[Guard], Awaitable[T]]) -> T:
     return asyncio.run(_ask(settings.load(config), question))
 
 
+def at_desk(
+    config: Path, question: Callable[[Desk], Awaitable[T]], patience: float = _PATIENCE
+) -> T:
+    """Open the desk for one question; refuses the database of another environment."""
+    return asyncio.run(_patiently(_at_desk(settings.load(config), question), patience))
+
+
 async def _ask(found: settings.Settings, question: Callable[[Guard], Awaitable[T]]) -> T:
+    return await _patiently(_opened(found, question))
+
+
+async def _patiently(asked: Awaitable[T], patience: float = _PATIENCE) -> T:
     try:
-        async with asyncio.timeout(_PATIENCE):
-            return await _opened(found, question)
+        async with asyncio.timeout(patience):
+            return await asked
     except TimeoutError:
-        raise Stop(f"Postgres does not answer within {_PATIENCE:g} s") from None
+        raise Stop(f"Postgres does not answer within {patience:g} s") from None
 
 
 async def _opened(found: settings.Settings, question: Callable[[Guard], Awaitable[T]]) -> T:
@@ -42,3 +57,15 @@ async def _opened(found: settings.Settings, question: Callable[[Guard], Awaitabl
         return await question(guard)
     finally:
         await guard.close()
+
+
+async def _at_desk(found: settings.Settings, question: Callable[[Desk], Awaitable[T]]) -> T:
+    desk = await Desk.open(
+        found.postgres.dsn.get_secret_value(),
+        environment=found.safety.environment,
+        pgbouncer=found.postgres.pgbouncer,
+    )
+    try:
+        return await question(desk)
+    finally:
+        await desk.close()

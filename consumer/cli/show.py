@@ -1,4 +1,4 @@
-"""`sendonce show`: all that is known under one key."""
+"""`sendonce show`: all that is known under one key, told as a story."""
 
 from __future__ import annotations
 
@@ -9,11 +9,18 @@ import typer
 
 from consumer.cli import letters, printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
-from consumer.cli.guarded import ask
+from consumer.cli.guarded import at_desk
+from consumer.cli.masking import masked
+from consumer.cli.telling import sentences
 from consumer.guard import Story
+from consumer.guard.desk import Desk
 from consumer.keys import is_key
 from consumer.model import Status
 
+KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="48 hex characters.")]
+RevealOption = Annotated[
+    bool, typer.Option("--reveal", metavar="", help="Show the recipient's address in full.")
+]
 _MEANS = {
     Status.SENDING: "claimed: a request is, or was, under way",
     Status.WAITING: "the last attempt certainly did not send; another is due",
@@ -31,14 +38,12 @@ in the metric sendonce_skipped_total and, where there is one, in the outcome top
 
 @app.command()
 def show(
-    key: Annotated[str, typer.Argument(metavar="KEY", help="48 hex characters.")],
-    reveal: Annotated[
-        bool, typer.Option("--reveal", metavar="", help="Show the recipient's address in full.")
-    ] = False,
+    key: KeyArgument,
+    reveal: RevealOption = False,
     config: ConfigOption = DEFAULT_CONFIG,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell the story of one key: its row in the guard, and its dead letters.
+    """Tell the story of one key, to be read aloud; then the facts of its row and dead letters.
 
     `sendonce key FILE` prints the key of an event; every log line of an attempt names it.
 
@@ -47,18 +52,28 @@ def show(
       sendonce show 0f3c...
       sendonce show 0f3c... --json
     """  # noqa: D301 - click's mark: keep these lines
-    if not is_key(key):
+    asked = known_key(key)
+    story, versions = at_desk(config, lambda desk: _known(desk, asked))
+    if as_json:
+        printing.document(_facts(story, versions, reveal=reveal))
+    else:
+        _tell(story, versions, reveal=reveal)
+
+
+def known_key(text: str) -> str:
+    if not is_key(text):
         raise Stop("a key has 48 characters, 0-9 and a-f; `sendonce key FILE` prints it", code=2)
-    story = ask(config, lambda guard: guard.show(key))
+    return text
+
+
+async def _known(desk: Desk, key: str) -> tuple[Story, tuple[str, ...]]:
+    story = await desk.story(key)
     if story is None:
         raise Stop(_NO_ROW.format(key=key))
-    if as_json:
-        printing.document(_facts(story, reveal=reveal))
-    else:
-        _tell(story, reveal=reveal)
+    return story, await desk.family(key)
 
 
-def _facts(story: Story, *, reveal: bool) -> dict[str, object]:
+def _facts(story: Story, versions: tuple[str, ...], *, reveal: bool) -> dict[str, object]:
     row = asdict(story.row)
     at = row.pop("coordinates") or {}
     row["body_hash"] = story.row.body_hash.hex() if story.row.body_hash else None
@@ -74,23 +89,36 @@ def _facts(story: Story, *, reveal: bool) -> dict[str, object]:
         "doubt_since": story.doubt_since,
         "doubt_provider": story.doubt_provider,
         "outcome_due": story.outcome_due,
+        "settled_by": story.settled_by,
+        "second_message_id": story.second_message_id,
+        "delivery": story.delivery,
+        "delivery_at": story.delivery_at,
+        "versions": versions,
+        "story": sentences(story, _recipient(story, reveal=reveal)),
+        "history": [asdict(line) for line in story.history],
         "dead_letters": [letters.facts(letter) for letter in story.letters],
     }
 
 
-def _tell(story: Story, *, reveal: bool) -> None:
-    row = story.row
+def _tell(story: Story, versions: tuple[str, ...], *, reveal: bool) -> None:
+    row, recipient = story.row, _recipient(story, reveal=reveal)
     printing.say(f"{row.mail_type}: {row.status} ({_MEANS[row.status]})", "bold")
+    printing.say()
+    for sentence in sentences(story, recipient):
+        printing.say(sentence)
+    printing.say()
     printing.pairs(
         [
             ("key", row.key),
-            ("recipient", _recipient(story, reveal=reveal)),
+            ("recipient", recipient),
             ("record", row.coordinates and letters.place(row.coordinates)),
             ("claimed", story.claimed_at.isoformat()),
             ("first attempt", row.first_attempt_at and row.first_attempt_at.isoformat()),
             ("attempts", f"{row.attempts} in round {row.round}, through {row.provider}"),
             ("sent", row.sent_at and row.sent_at.isoformat()),
             ("provider's id", row.provider_message_id),
+            ("second id", story.second_message_id),
+            ("settled by", story.settled_by),
             ("lease until", story.lease_until and story.lease_until.isoformat()),
             ("in doubt since", story.doubt_since and story.doubt_since.isoformat()),
             ("in doubt at", story.doubt_provider),
@@ -102,11 +130,13 @@ def _tell(story: Story, *, reveal: bool) -> None:
     for letter in story.letters:
         told = f"{letter.status}: {letter.reason}: {letter.detail}"
         printing.say(f"  dead letter {letter.id}, {told}")
+    _tell_versions(versions, row.key)
+
+
+def _tell_versions(versions: tuple[str, ...], key: str) -> None:
+    for number, one in enumerate(versions, start=1) if len(versions) > 1 else ():
+        printing.say(f"  version {number}  {one}{'  (this one)' if one == key else ''}")
 
 
 def _recipient(story: Story, *, reveal: bool) -> str:
-    """Mask the address: what a command printed is soon in a ticket."""
-    if reveal:
-        return story.recipient
-    local, _, domain = story.recipient.rpartition("@")
-    return f"{local[:1]}***@{domain}"
+    return story.recipient if reveal else masked(story.recipient)

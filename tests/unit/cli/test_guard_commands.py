@@ -38,8 +38,11 @@ class Answers:
     def __init__(self) -> None:
         self.queries: list[Query] = []
 
-    async def show(self, key: str) -> Story | None:
+    async def story(self, key: str) -> Story | None:
         return STORY if key == KEY else None
+
+    async def family(self, key: str) -> tuple[str, ...]:
+        return (key,)
 
     async def dead_letter(self, letter_id: int) -> DeadLetter | None:
         return LETTER if letter_id == LETTER.id else None
@@ -59,8 +62,8 @@ def answers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Answers:
             next(coroutine)
         return end.value.value
 
-    for module in ("show", "dead_letters"):
-        monkeypatch.setattr(f"consumer.cli.{module}.ask", ask)
+    monkeypatch.setattr("consumer.cli.show.at_desk", ask)
+    monkeypatch.setattr("consumer.cli.dead_letters.ask", ask)
     return guard
 
 

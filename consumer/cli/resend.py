@@ -1,0 +1,159 @@
+"""`sendonce resend`: one more mail for an event, because a person asks for it."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import sys
+from typing import Annotated
+
+import typer
+
+from consumer import parts, settings
+from consumer.cli import printing
+from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
+from consumer.cli.guarded import at_desk
+from consumer.cli.masking import masked
+from consumer.cli.show import KeyArgument, RevealOption, known_key
+from consumer.cli.signed import ByOption, WhyOption, note
+from consumer.guard.desk import Desk
+from consumer.guard.operators import NotDone
+from consumer.guard.resends import Resend, Resent
+from consumer.intake.kafka import Reader, RecordGoneError
+from consumer.making import Making
+from consumer.model import Coordinates, Record, Row, Status
+from consumer.resending import Proposal, propose
+
+_OPEN = (Status.SENDING, Status.WAITING)
+_GONE = """\
+the record of {key} is in no dead letter, and Kafka has it no more ({why}): publish the event \
+again, with a header idempotency-key of its own"""
+
+
+@app.command()
+def resend(
+    key: KeyArgument,
+    by: ByOption = None,
+    why: WhyOption = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", metavar="", help="Do not ask: the mail was looked at.")
+    ] = False,
+    reveal: RevealOption = False,
+    config: ConfigOption = DEFAULT_CONFIG,
+    as_json: JsonOption = False,
+) -> None:
+    """Send the mail of a key once more, as its next version: a second mail on purpose.
+
+    Shows the mail and asks. A row that is unknown or failed becomes `discarded`, one that is sent
+    stays so; the new mail has a key of its own. What is still being sent is refused. The record is
+    read from its dead letter, else from Kafka. The workers send it, so one has to be running.
+
+    \b
+    Examples:
+      sendonce resend 0f3c... --by ada --why "customer never got it"
+      sendonce resend 0f3c... --by ada --why "customer never got it" --yes --json
+    """  # noqa: D301 - click's mark: keep these lines
+    key, signed = known_key(key), note(by, why, "resend")
+    found = settings.load(config)
+    row, kept = at_desk(config, lambda desk: _standing(desk, key))
+    record = kept or _from_kafka(found, row)
+    making = Making(parts.open_catalogue(found), parts.rules(found.safety))
+    proposal = propose(making, row, record)
+    if isinstance(proposal, str):
+        raise Stop(f"{key} cannot be sent again: {proposal}")
+    if not as_json:
+        _show(proposal, reveal=reveal)
+    if not yes:
+        _confirm(proposal)
+    wish = Resend(row, proposal.mail, record, signed, secrets.token_hex(8))
+    result = at_desk(config, lambda desk: desk.resend(wish))
+    if isinstance(result, NotDone):
+        raise Stop(result.why)
+    _tell(proposal, result, signed, reveal=reveal, as_json=as_json)
+
+
+async def _standing(desk: Desk, key: str) -> tuple[Row, Record | None]:
+    """Return the row to be sent again, and its record where a dead letter kept it."""
+    row = (await desk.rows([key])).get(key)
+    if row is None:
+        raise Stop(f"the guard has no row of {key}: publish the event again")
+    if row.status in _OPEN:
+        raise Stop(f"{key} is {row.status}: it is still being sent, so no second one is made")
+    if row.coordinates is None:
+        raise Stop(await _moved(desk, key))
+    letter = await desk.letter_at(row.coordinates, row.mail_type)
+    record = None if letter is None else letter.record
+    return row, record if record is not None and record.value is not None else None
+
+
+async def _moved(desk: Desk, key: str) -> str:
+    newest = (await desk.family(key))[-1]
+    if newest == key:
+        return f"{key} has no record of its own any more: publish the event again"
+    return f"{key} was made again as {newest} already: look at that one, or resend it"
+
+
+def _from_kafka(found: settings.Settings, row: Row) -> Record:
+    assert row.coordinates is not None, "refused before"
+    try:
+        return asyncio.run(_read(found, row.coordinates))
+    except RecordGoneError as gone:
+        raise Stop(_GONE.format(key=row.key, why=gone)) from None
+
+
+async def _read(found: settings.Settings, at: Coordinates) -> Record:
+    reader = Reader(parts.cluster(found.kafka))
+    try:
+        return await reader.read(at)
+    finally:
+        await reader.close()
+
+
+def _show(proposal: Proposal, *, reveal: bool) -> None:
+    message, row = proposal.message, proposal.row
+    hidden = proposal.mail.type.sensitive and not reveal
+    printing.say(f"{row.mail_type}, version {row.version + 1}", "bold")
+    printing.pairs(
+        [
+            ("to", message.to.email if reveal else masked(message.to.email)),
+            ("subject", "(sensitive: --reveal shows it)" if hidden else message.subject),
+            ("key", proposal.mail.key),
+            ("instead of", f"{row.key}, which is {row.status}{_after(row)}"),
+        ]
+    )
+    printing.say()
+    for line in () if hidden else message.text.splitlines():
+        printing.say(f"  {line}".rstrip())
+    printing.say()
+
+
+def _after(row: Row) -> str:
+    becomes = row.status in (Status.UNKNOWN, Status.FAILED)
+    return " and becomes discarded" if becomes else " and stays so"
+
+
+def _confirm(proposal: Proposal) -> None:
+    if not sys.stdin.isatty():
+        raise Stop("nobody can be asked here: look at the mail, then say --yes", code=2)
+    doubt = " It may have been sent before." if proposal.row.in_doubt else ""
+    if not typer.confirm(f"Send this mail?{doubt}"):
+        raise Stop("nothing was done")
+
+
+def _tell(proposal: Proposal, result: Resent, signed: str, *, reveal: bool, as_json: bool) -> None:
+    if not as_json:
+        printing.say(f"Due now as {result.key} (version {result.version}): the workers send it.")
+        printing.say(f"Follow it: sendonce show {result.key}", "dim")
+        return
+    email = proposal.message.to.email
+    printing.document(
+        {
+            "idempotency_key": result.key,
+            "version": result.version,
+            "resend_of": proposal.row.key,
+            "was": proposal.row.status,
+            "event_type": proposal.row.mail_type,
+            "recipient": email if reveal else masked(email),
+            "note": signed,
+        }
+    )

@@ -1,0 +1,173 @@
+"""The story of a mail in sentences that a support person can read aloud, in the order of time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Final
+
+from consumer.cli import letters
+from consumer.guard import DeadLetter, Happening, LetterStatus, Story
+from consumer.model import Evidence, News, Row, Status
+
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
+_NUMBERS: Final = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve",
+)  # fmt: skip
+_NEAR: Final = 2 * 3600.0  # seconds; what is further apart is told by its date
+_LINK: Final = re.compile(r"([0-9a-f]{48}) (.*)", re.DOTALL)
+_SENT_BY: Final = {
+    Evidence.REPEAT: "{p}, given the same mail and key again, has it under id {id}: sent once",
+    Evidence.LOOKUP: "{p}, asked, had it under id {id}: sent once",
+    Evidence.WEBHOOK: "{p} reported by itself that it had taken it, under id {id}: sent once",
+    Evidence.ABSENCE: "{p} took it under id {id}: sent once, since the first request never arrived",
+    Evidence.POLICY: (
+        "{p} took it under id {id}; by the policy of its type it was sent although the first"
+        " request may have arrived as well"
+    ),
+    Evidence.PERSON: "a person recorded that {p} had it under id {id}",
+    Evidence.LATE: "the answer of {p} came after all: it had taken it under id {id}: sent once",
+}
+_TOLD: Final = {
+    "taken over": "it was taken up again ({d})",
+    Status.WAITING: "it was certainly not sent ({d}), and another attempt was due",
+    "parked": "its attempts were used up, none of them sent it ({d}), and a next round was set",
+    Status.UNKNOWN: "the request to {p} broke off ({d}); nobody knew whether it was sent",
+    Status.FAILED: "{p} would not take it ({d}): certainly not sent",
+    Status.EXPIRED: "it was too old to be sent, or a rule held it back ({d}): certainly not sent",
+    Status.DISCARDED: "it was given up {d}",
+    "abandoned": "the worker that was sending it was gone; nobody knew whether it was sent",
+    "orphaned": "its record could not be read any more ({d}); a person was asked",
+    "asked": "{p} was asked ({d}), which settled nothing yet",
+    "not asked": "{p} could not be asked ({d})",
+    "open": "nothing was left to ask, and a person was asked to decide",
+    "double": "a second mail was really accepted, by {p} under id {id}",
+    News.BOUNCED: "{p} reported that it bounced ({d})",
+    News.COMPLAINED: "{p} reported that the recipient complained ({d})",
+    "replay": "it was made due again {d}",
+    "resent": "it was asked for once more {n}, and went on as version {k}",
+    "asked for again": "it was asked for {n}, as the next version of {k}",
+}
+_PUT_OFF: Final = {
+    "for its webhook": "a report of {p} was waited for",
+    "its provider is shut": "{p} was not reachable, so it had to wait",
+}
+
+
+def sentences(story: Story, recipient: str) -> list[str]:
+    """Return the story; `recipient` as it may be shown."""
+    told, before = [], None
+    for at, text in sorted(_happened(story, recipient), key=lambda one: one[0]):
+        told.append(f"{_when(at, before)} {text}.")
+        before = at
+    return [*told, *_stands(story), *map(_letter, _unclosed(story))]
+
+
+def _happened(story: Story, recipient: str) -> Iterator[tuple[datetime, str]]:
+    """What is known with its time. Lines of one moment stay in their order."""
+    row = story.row
+    if row.first_attempt_at is not None:
+        yield row.first_attempt_at, _first(row, recipient)
+    for line in story.history:
+        yield line.at, _said(line, story)
+    if row.sent_at is not None and not any(one.event == Status.SENT for one in story.history):
+        yield row.sent_at, f"{row.provider} accepted it under id {row.provider_message_id}"
+    if story.delivery_at is not None and story.delivery is News.DELIVERED:
+        yield story.delivery_at, f"{row.provider} reported that it was delivered"
+
+
+def _first(row: Row, recipient: str) -> str:
+    source = f" (record {letters.place(row.coordinates)})" if row.coordinates else ""
+    return f"the mail {row.mail_type} to {recipient}{source} was first tried through {row.provider}"
+
+
+def _said(line: Happening, story: Story) -> str:
+    provider = line.provider or story.row.provider
+    if line.event == Status.SENT:
+        text = _sent(line, story)
+    elif line.event == Status.WAITING and line.detail in _PUT_OFF:
+        text = _PUT_OFF[line.detail]
+    else:
+        text = _TOLD.get(line.event, f"{line.event} ({{d}})")
+    other, note = _linked(line.detail)
+    detail = line.detail or "no reason is kept"
+    said = text.format(p=provider, id=line.provider_message_id, d=detail, k=other, n=note)
+    return said if line.times == 1 else f"{said}; {_count(line.times)} times, last {_date(line)}"
+
+
+def _sent(line: Happening, story: Story) -> str:
+    """By which evidence: the line's own detail begins with it."""
+    by = line.detail.removeprefix("by ").partition(":")[0]
+    if by in set(Evidence):
+        text = _SENT_BY[Evidence(by)]
+        return text if story.second_message_id is None else text.replace(": sent once", "")
+    return "{p} accepted it under id {id}"
+
+
+def _linked(detail: str) -> tuple[str, str]:
+    found = _LINK.fullmatch(detail)
+    return (found[1], found[2]) if found else ("", detail)
+
+
+def _stands(story: Story) -> Iterator[str]:
+    """How it stands now, where the last thing that happened does not say it."""
+    row = story.row
+    if story.second_message_id is not None:
+        yield f"It was sent twice: the second mail has id {story.second_message_id}."
+    if row.status is Status.UNKNOWN or (row.status is Status.DISCARDED and row.in_doubt):
+        yield "Nobody knows to this day whether it was sent."
+    if row.status is Status.WAITING:
+        yield "It has not been sent yet; the service will try again."
+    if row.status is Status.SENDING and row.lease_live:
+        yield "It is being sent at this moment."
+    if row.status is Status.SENDING and not row.lease_live:
+        yield "Its worker is gone; the service will find out what became of it."
+
+
+def _unclosed(story: Story) -> list[DeadLetter]:
+    return [one for one in story.letters if one.status in (LetterStatus.OPEN, LetterStatus.PARKED)]
+
+
+def _letter(letter: DeadLetter) -> str:
+    if letter.status is LetterStatus.OPEN:
+        return f"Dead letter {letter.id} ({letter.reason}) is open: a person has to decide."
+    due = letter.next_check_at
+    when = f", next on {_day(due)} at {due.astimezone(UTC):%H:%M:%S} UTC" if due else ""
+    return f"Dead letter {letter.id} ({letter.reason}) is parked: the service is at it{when}."
+
+
+def _when(at: datetime, before: datetime | None) -> str:
+    gap = None if before is None else (at - before).total_seconds()
+    if gap is None or gap >= _NEAR:
+        return f"On {_day(at)} at {at.astimezone(UTC):%H:%M:%S} UTC"
+    if gap < 1:
+        return "At once"
+    return f"{_ago(gap)} later".capitalize()
+
+
+def _ago(seconds: float) -> str:
+    if seconds < 120:  # noqa: PLR2004 - two minutes
+        return _unit(round(seconds), "second")
+    return _unit(round(seconds / 60), "minute")
+
+
+def _unit(number: int, name: str) -> str:
+    return f"{_count(number)} {name}{'' if number == 1 else 's'}"
+
+
+def _count(number: int) -> str:
+    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
+
+
+def _day(at: datetime) -> str:
+    day = at.astimezone(UTC)
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+
+def _date(line: Happening) -> str:
+    return f"on {_day(line.last_at)} at {line.last_at.astimezone(UTC):%H:%M:%S} UTC"
