@@ -17,7 +17,7 @@ from typing import Any
 
 import asyncpg
 
-from consumer.guard.rows import Place, Standing, find
+from consumer.guard.rows import Place, Standing, find, gives_way
 from consumer.guard.takeovers import take_over
 from consumer.guard.terms import Terms, columns, is_ours, lease_of, own_lease, values_of
 from consumer.model import Claim, ClaimResult, Found, Granted, Status
@@ -43,6 +43,7 @@ GIVE_UP_COORDINATES = """
            epoch = epoch + 1
      WHERE "offset" = $1 AND "partition" = $2 AND topic = $3 AND event_type = $4
        AND record_timestamp = $5 AND idempotency_key <> $6 AND status = 'failed'
+       AND version = 1
 """
 
 
@@ -101,7 +102,7 @@ async def _lost(
     by_key, elsewhere = standing.by_key, standing.by_coordinates
     if by_key is not None and is_ours(by_key, item):
         return Granted(own_lease(by_key, terms))
-    if _moves(item) or (by_key is None and elsewhere and elsewhere.status is Status.FAILED):
+    if _moves(item) or (by_key is None and elsewhere and gives_way(elsewhere)):
         return await _claim_with_coordinates(connection, item, terms)
     return Found(row) if (row := standing.row) else None
 
@@ -131,7 +132,7 @@ def _what_stands(item: Claim, standing: Standing, terms: Terms) -> ClaimResult |
     by_key, elsewhere = standing.by_key, standing.by_coordinates
     if by_key is not None and is_ours(by_key, item):
         return Granted(own_lease(by_key, terms))
-    if elsewhere is not None and elsewhere.status is not Status.FAILED:
+    if elsewhere is not None and not gives_way(elsewhere):
         return Found(elsewhere)  # these coordinates are spoken for: drift, whatever the key's row
     return None if by_key is None else Found(by_key)
 

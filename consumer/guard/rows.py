@@ -55,7 +55,19 @@ class Standing:
 
     @property
     def row(self) -> Row | None:
-        return self.by_key or self.by_coordinates
+        """The key's row, unless it failed and the record's coordinates are spoken for elsewhere.
+
+        Then it can never be taken over for this record: who were told of it would try for ever.
+        """
+        key, place = self.by_key, self.by_coordinates
+        if key is None or (place and key.status is Status.FAILED and not gives_way(place)):
+            return place
+        return key
+
+
+def gives_way(row: Row) -> bool:
+    """Certainly not sent: its coordinates may go to another key. Not what a person asked for."""
+    return row.status is Status.FAILED and row.version == 1
 
 
 async def find(connection: Any, places: Sequence[Place]) -> list[Standing]:

@@ -60,8 +60,9 @@ async def due(connection: Any, limit: int) -> list[Settled]:
     """Return what upstream has to hear of, one a row, at most `limit` of each kind."""
     lines = await connection.fetch(BY_HISTORY, limit)
     rows = [await links.placed(connection, row_of(values)) for values in lines]
+    named = [row for row in rows if row.coordinates is not None]  # the newest may be pruned
     kept = [_settled(values) for values in await connection.fetch(BY_LETTER, limit)]
-    return list({settled.row.key: settled for settled in [*map(_unkept, rows), *kept]}.values())
+    return list({settled.row.key: settled for settled in [*map(_unkept, named), *kept]}.values())
 
 
 def _settled(values: Any) -> Settled:
