@@ -32,7 +32,17 @@ class Standing:
 
     @property
     def row(self) -> Row | None:
-        return self.by_key or self.elsewhere
+        """The key's row, unless it failed and the coordinates are spoken for elsewhere."""
+        key, place = self.by_key, self.elsewhere
+        spoken_for = place is not None and not _gives_way(place)
+        if key is None or (key.status is Status.FAILED and spoken_for):
+            return place
+        return key
+
+
+def _gives_way(row: Row | Message) -> bool:
+    """Certainly not sent, and nobody asked for it again."""
+    return row.status is Status.FAILED and row.version == 1
 
 
 def look(db: Database, key: str, mail_type: str, at: Coordinates) -> Row | None:
@@ -181,7 +191,7 @@ def _lost(db: Database, item: Claim, standing: Standing, terms: Terms) -> ClaimR
     by_key, elsewhere = standing.by_key, standing.elsewhere
     if by_key is not None and is_ours(by_key, item):
         return Granted(own_lease(by_key, terms))
-    robbed = by_key is None and elsewhere is not None and elsewhere.status is Status.FAILED
+    robbed = by_key is None and elsewhere is not None and _gives_way(elsewhere)
     if _moves(item) or robbed:
         return _claim_with_coordinates(db, item, terms)
     row = standing.row
@@ -191,7 +201,7 @@ def _lost(db: Database, item: Claim, standing: Standing, terms: Terms) -> ClaimR
 def _claim_with_coordinates(db: Database, item: Claim, terms: Terms) -> ClaimResult | None:
     """In one transaction: a `failed` row elsewhere gives up the coordinates, and we claim."""
     robbed = db.at_place(item.mail.type.name, item.record.coordinates)
-    if robbed is None or robbed.key == item.mail.key or robbed.status is not Status.FAILED:
+    if robbed is None or robbed.key == item.mail.key or not _gives_way(robbed):
         return _claim_alone(db, item, terms) or _what_stands(db, item, terms)
     at, epoch = robbed.at, robbed.epoch
     db.update(robbed, at=None, epoch=epoch + 1)
@@ -214,7 +224,7 @@ def _what_stands(db: Database, item: Claim, terms: Terms) -> ClaimResult | None:
     by_key, elsewhere = standing.by_key, standing.elsewhere
     if by_key is not None and is_ours(by_key, item):
         return Granted(own_lease(by_key, terms))
-    if elsewhere is not None and elsewhere.status is not Status.FAILED:
+    if elsewhere is not None and not _gives_way(elsewhere):
         return Found(elsewhere)
     return None if by_key is None else Found(by_key)
 

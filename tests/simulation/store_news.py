@@ -5,7 +5,7 @@ from __future__ import annotations
 from consumer.guard.hearing import BAD_NEWS, NewsDue
 from consumer.guard.history import Entry
 from consumer.guard.telling import Settled
-from consumer.model import Evidence, MarkSent, News, Notice, Record, Row, Status
+from consumer.model import Coordinates, Evidence, MarkSent, News, Notice, Record, Row, Status
 from tests.simulation import store_links
 from tests.simulation.store_columns import CLOSED_ROW, Line, Message, when
 from tests.simulation.store_outcomes import OnDouble, take
@@ -56,7 +56,7 @@ def news_due(db: Database, limit: int) -> list[NewsDue]:
 
 def _news(db: Database, line: Line) -> NewsDue:
     at, told = when(line.at), line.entry
-    row = store_links.placed(db, db.rows[line.key].read(db.now))
+    row = _placed(db, db.rows[line.key])
     assert at is not None
     assert told.provider is not None
     assert told.provider_message_id is not None
@@ -78,10 +78,20 @@ def news_told(db: Database, news_id: int) -> None:
 def outcomes_due(db: Database, limit: int) -> list[Settled]:
     """By lines of history, then by the letters of the rows' own records; one a row."""
     rows = [row for row in db.rows.values() if row.outcome_due and row.status in CLOSED_ROW]
-    lines = {row.key: _unkept(db, row) for row in rows if _has_line(db, row)}
-    kept = {row.key: Settled(row.read(db.now), record) for row in rows
-            if (record := _record_of(db, row))}  # fmt: skip
-    return list({**dict(list(lines.items())[:limit]), **dict(list(kept.items())[:limit])}.values())
+    if not rows:
+        return []
+    lined = [_placed(db, row) for row in rows if _has_line(db, row)][:limit]
+    lines = {row.key: _unkept(row, row.coordinates) for row in lined if row.coordinates}
+    kept = {
+        row.key: Settled(row.read(db.now), record)
+        for row in rows
+        if (record := _record_of(db, row))
+    }
+    return list({**lines, **dict(list(kept.items())[:limit])}.values())
+
+
+def _placed(db: Database, row: Message) -> Row:
+    return store_links.placed(db, row.read(db.now))
 
 
 def _has_line(db: Database, row: Message) -> bool:
@@ -90,11 +100,9 @@ def _has_line(db: Database, row: Message) -> bool:
     return placed and bool(events.difference(BAD_NEWS))
 
 
-def _unkept(db: Database, row: Message) -> Settled:
-    read = store_links.placed(db, row.read(db.now))
-    at = read.coordinates
-    assert at is not None
-    return Settled(read, Record(at.topic, at.partition, at.offset, at.timestamp, None, None, ()))
+def _unkept(row: Row, at: Coordinates) -> Settled:
+    gone = Record(at.topic, at.partition, at.offset, at.timestamp, None, None, ())
+    return Settled(row, gone)
 
 
 def _record_of(db: Database, row: Message) -> Record | None:
