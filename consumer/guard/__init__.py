@@ -1,6 +1,7 @@
 """The guard's room: the only SQL of the service.
 
-Guard           look, claim, next_attempt, record; park, take_due; leases, upkeep, reading
+Guard           look, claim, next_attempt, record; park, take_due; prove, hear, put_off, stale;
+                leases, upkeep, reading
 judge           what a found row means for a record (`verdict.py`, pure)
 migrate         the schema and the stamp of its environment (`schema.py`)
 

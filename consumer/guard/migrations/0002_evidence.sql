@@ -3,6 +3,9 @@
 --
 -- No index on any of the new columns of sent_message, so outcome updates stay HOT. The constraints
 -- are NOT VALID: each write is checked, and no table is read while everybody waits for its lock.
+--
+-- Letters `unknown` that are open stay open: they may be old, and looking for evidence may end in
+-- the type's own policy to send again. Whoever wants it asks for their replay.
 ALTER TABLE sent_message
     ADD COLUMN settled_by        text COLLATE "C",
     ADD COLUMN second_message_id text COLLATE "C",
