@@ -72,12 +72,10 @@ class Clock:
 
 
 async def heal(world: World) -> None:
-    """Every fault ends, and whoever is gone comes back."""
+    """Nothing is broken any more, and whoever is gone comes back; answers are lost as before."""
     for leg in world.legs:
         leg.mode, leg.delay = Mode.PASS, 0.0
         leg.reset()
-    for double in world.doubles.values():
-        await double.fail({})
     for hand in world.hands:
         if not hand.lives:
             hand.start()
@@ -86,6 +84,8 @@ async def heal(world: World) -> None:
 async def settle(world: World, seconds: float) -> Clock:
     """Wait until all is committed and nothing is parked any more; `seconds`: of real time."""
     await world.stack.finished(*world.topics.values(), seconds=seconds)
+    for double in world.doubles.values():
+        await double.fail({})
     clock = Clock(world.stack)
     until = time.monotonic() + seconds
     while await clock.step():

@@ -85,8 +85,8 @@ async def _weather(running: World, plan: Plan) -> settling.Clock:
     for hand in running.hands:
         hand.start()
     await running.hands[0].worker.ready(START)
-    for name, double in running.doubles.items():
-        await double.fail(RATES, hash((plan.seed, name)) & 0xFFFF)
+    for number, double in enumerate(running.doubles.values()):
+        await double.fail(RATES, plan.seed + number)
     async with upstream(running.kafka, running.topics, plan.seed) as publishing:
         flowing = asyncio.create_task(publishing.run(plan.events, plan.minutes * 60))
         await _break_things(running, plan)

@@ -28,7 +28,7 @@ from tests.whole.remote import Remote, remote
 from tests.whole.stack import Stack, deployed
 from tests.whole.worker import Worker
 
-LEASE = 4.0  # seconds
+LEASE = 6.0  # seconds
 SESSION = 3.0
 CONNECTIONS = 80  # that Postgres has; they are all taken away at times
 FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
@@ -37,7 +37,7 @@ SHORT: Mapping[str, Mapping[str, object]] = {  # a worker that is gone is given 
     "guard": {"lease": f"{LEASE}s", "fingerprint_key": "k" * 32},
     "retry": {"base": "100ms", "cap": "2s"},
 }
-PATIENCE: Mapping[str, object] = {"timeout": "1500ms", "connect_timeout": "1s"}
+PATIENCE: Mapping[str, object] = {"timeout": "2500ms", "connect_timeout": "2s", "concurrency": 10}
 
 
 @dataclass
@@ -174,7 +174,7 @@ async def _hand(
     postgres = await stack.enter_async_context(start_proxy("127.0.0.1", place.port or 5432))
     through = urlunsplit(place._replace(netloc=f"{place.username}@127.0.0.1:{postgres.port}"))
     worker = deployment.worker(
-        kafka={"bootstrap_servers": f"127.0.0.1:{kafka.port}"},
+        kafka={**SHORT["kafka"], "bootstrap_servers": f"127.0.0.1:{kafka.port}"},
         postgres={"dsn": through, "pgbouncer": way != deployment.dsn},
         webhooks={"host": "127.0.0.1", "port": hook},
     )
