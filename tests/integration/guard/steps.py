@@ -1,6 +1,6 @@
 """Random steps on both guards. A step is a name and a seed: what it does depends on what stands.
 
-Worlds are small so that things meet: six keys, four records, two providers, two workers; a
+Worlds are small so that things meet: eight keys, six records, two providers, two workers; a
 record may come under any key, a claim may name any row that was ever read.
 """
 
@@ -41,7 +41,7 @@ from consumer.model import (
 )
 from tests.integration.guard.twins import LEASE, Flight, Twins
 
-KEYS = tuple(letter * 48 for letter in "abcdef")
+KEYS = tuple(letter * 48 for letter in "abcdefgh")
 TYPES = ("order.receipt", "order.receipt", "order.receipt", "password.reset")
 PROVIDERS = ("postmark", "postmark", "mailgun")
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -70,8 +70,8 @@ def draw(random: Random) -> Step:
 
 
 def _record(random: Random, row: Row | None = None, own: float = 0.6) -> Record:
-    """One of four records; often the row's own."""
-    offset = random.randrange(4)
+    """One of six records; often the row's own."""
+    offset = random.randrange(6)
     if row is not None and row.coordinates is not None and random.random() < own:
         offset = row.coordinates.offset
     return Record("orders", 0, offset, 1_700_000_000_000, b"k", b"v%d" % offset, (("h", None),))
@@ -87,13 +87,16 @@ def _mail(random: Random, key: str | None = None) -> Mail:
     return Mail(kind, key, "entity", "ada@example.org", fingerprint, {}, MOMENT)
 
 
-def _row(twins: Twins, random: Random, *, of: tuple[Status, ...] = ()) -> Row | None:
+def _row(
+    twins: Twins, random: Random, *, of: tuple[Status, ...] = (), idle: bool = False
+) -> Row | None:
     """A row that was read before: mostly as it stands now, sometimes long outdated."""
-    if random.random() < 0.7:
-        rows = [row.read(twins.store.now) for row in twins.store.rows()]
-        rows = [row for row in rows if row.status in of] or rows
-    else:
+    if random.random() < 0.2:
         rows = twins.rows[-12:]
+    else:
+        rows = [row.read(twins.store.now) for row in twins.store.rows()]
+        rows = [row for row in rows if row.status in (of or Status)]
+        rows = [row for row in rows if not (idle and row.lease_live)] or rows
     return random.choice(rows) if rows else None
 
 
@@ -104,17 +107,20 @@ def _letter(twins: Twins, random: Random) -> DeadLetter:
     return random.choice(twins.store.letters()).read()
 
 
-def _flight(twins: Twins, random: Random) -> Flight | None:
-    """Mostly one of the last flights, mostly one that still has its row."""
-    flights = [item for item in twins.flights if _is_live(twins, item)]
-    if not flights or random.random() < 0.25:
+def _flight(
+    twins: Twins, random: Random, *, of: tuple[Status, ...] = (Status.SENDING, Status.WAITING)
+) -> Flight | None:
+    """Mostly one that still has its row in the air, sometimes one that lost it long ago."""
+    flights = [item for item in twins.flights if _is_live(twins, item, of)]
+    if not flights or random.random() < 0.15:
         flights = twins.flights[-8:]
     return random.choice(flights) if flights else None
 
 
-def _is_live(twins: Twins, flight: Flight) -> bool:
+def _is_live(twins: Twins, flight: Flight, of: tuple[Status, ...]) -> bool:
     row = twins.store.db.rows.get(flight.model.key)
-    return row is not None and (row.token, row.epoch) == (flight.model.token, flight.model.epoch)
+    ours = row is not None and (row.token, row.epoch) == (flight.model.token, flight.model.epoch)
+    return row is not None and ours and row.status in of
 
 
 def _proof(random: Random) -> MarkSent:
@@ -127,8 +133,8 @@ def _transition(random: Random) -> Transition:
         return random.random() < 0.5
 
     kinds: tuple[tuple[int, Callable[[], Transition]], ...] = (
-        (4, lambda: _proof(random)),
-        (3, lambda: MarkFailed("no", random.choice((None, Reason.REJECTED, Reason.EXHAUSTED)))),
+        (2, lambda: _proof(random)),
+        (4, lambda: MarkFailed("no", random.choice((None, Reason.REJECTED, Reason.EXHAUSTED)))),
         (6, lambda: MarkWaiting("503", give_back=flip(), release=flip())),
         (2, lambda: MarkParked("used up", random.choice((0.0, 300.0)))),
         (5, lambda: MarkUnknown("reset", random.choice(PROVIDERS), random.choice((2.0, 60.0)),
@@ -139,11 +145,17 @@ def _transition(random: Random) -> Transition:
     return made()
 
 
+def _key(twins: Twins, random: Random) -> str:
+    """Often one that has no row yet."""
+    free = [key for key in KEYS if key not in twins.store.db.rows]
+    return random.choice(free if free and random.random() < 0.6 else KEYS)
+
+
 def _claim(twins: Twins, random: Random, *, takes: tuple[Status, ...] = ()) -> Claim:
     if twins.flights and random.random() < 0.05:  # its answer was lost: asked again, as it was
         return random.choice(twins.flights[-6:]).claim
-    row = _row(twins, random, of=takes) if takes or random.random() < 0.5 else None
-    mail = _mail(random, row.key if row is not None and random.random() < 0.9 else None)
+    row = _row(twins, random, of=takes, idle=True) if takes or random.random() < 0.3 else None
+    mail = _mail(random, _key(twins, random) if row is None else row.key)
     record = _record(random, row)
     provider = (
         row.provider if row is not None and random.random() < 0.7 else random.choice(PROVIDERS)
@@ -253,7 +265,7 @@ async def start_round(twins: Twins, random: Random) -> str:
 
 
 async def next_attempt(twins: Twins, random: Random) -> str:
-    flight = _flight(twins, random)
+    flight = _flight(twins, random, of=(Status.WAITING,))
     if flight is None:
         return "no flight"
     more = (random.choice(PROVIDERS), "account", b"h2")
@@ -332,7 +344,7 @@ async def park(twins: Twins, random: Random) -> str:
 
 
 async def park_too(twins: Twins, random: Random) -> str:
-    row = _row(twins, random, of=(random.choice((Status.UNKNOWN, Status.WAITING)),))
+    row = _row(twins, random, of=(random.choice((Status.UNKNOWN, Status.WAITING)),), idle=True)
     if row is None:
         return "no row"
     at = _record(random, row)
@@ -344,7 +356,7 @@ async def park_too(twins: Twins, random: Random) -> str:
 
 
 async def abandon(twins: Twins, random: Random) -> str:
-    row = _row(twins, random, of=(Status.SENDING,))
+    row = _row(twins, random, of=(Status.SENDING,), idle=True)
     if row is None:
         return "no row"
     at = _record(random, row)
@@ -414,8 +426,13 @@ async def prove(twins: Twins, random: Random) -> str:
 
 async def hear(twins: Twins, random: Random) -> str:
     at = random.choice((None, datetime.fromtimestamp(twins.store.now - random.randrange(9), UTC)))
+    key, proof = random.choice(KEYS), _proof(random)
+    row = twins.store.db.rows.get(key)
+    known = row is not None and row.status is Status.SENT and random.random() < 0.7
+    provider = row.provider if row is not None and known else proof.provider
+    named = row.provider_message_id if row is not None and known else proof.provider_message_id
     notice = Notice(
-        random.choice(KEYS), random.choice(PROVIDERS), f"id-{random.randrange(3)}",
+        key, provider, named or "",
         random.choice(list(News)), at, random.choice(("", "550")),
     )  # fmt: skip
     _, here = await twins.both(twins.guards[0].hear(notice), lambda: twins.store.hear(notice))
@@ -496,8 +513,7 @@ async def resend(twins: Twins, random: Random) -> str:
     row = _row(twins, random, of=(Status.UNKNOWN, Status.FAILED, Status.SENT))
     if row is None:
         return "no row"
-    free = [key for key in KEYS if key not in twins.store.db.rows]
-    key = random.choice(free if free and random.random() < 0.8 else KEYS)
+    key = _key(twins, random)
     mail = replace(_mail(random, key), type=_type(row.mail_type))
     token = random.choice(("wish-1", f"{random.getrandbits(32):08x}"))
     wish = Resend(row, mail, _record(random, row, own=0.9), "ada: asked", token)
@@ -505,10 +521,10 @@ async def resend(twins: Twins, random: Random) -> str:
     return f"resend {row.key} as {key}, token {token}: {_short(here)}"
 
 
-STEPS: dict[str, tuple[int, Go]] = {
-    "tick": (12, tick),
+STEPS: dict[str, tuple[float, Go]] = {
+    "tick": (10, tick),
     "look": (3, look),
-    "claim": (12, claim),
+    "claim": (10, claim),
     "take failed": (4, take_failed),
     "take open": (8, take_open),
     "rob": (4, rob),
@@ -527,14 +543,14 @@ STEPS: dict[str, tuple[int, Go]] = {
     "share fate": (2, share_fate),
     "replayed": (2, replayed),
     "wait for deploy": (1, wait_for_deploy),
-    "prove": (2, prove),
+    "prove": (1, prove),
     "hear": (3, hear),
     "outcomes due": (2, outcomes_due),
     "outcome told": (2, outcome_told),
     "news": (2, news),
     "stale": (3, stale),
     "prune": (1, prune),
-    "month": (1, month),
+    "month": (0.5, month),
     "beat": (1, beat),
     "make due": (3, make_due),
     "discard": (2, discard),
