@@ -461,6 +461,7 @@ async def news(twins: Twins, random: Random) -> str:
 
 
 async def stale(twins: Twins, random: Random) -> str:
+    await twins.tick(random.choice((0, 700)))
     _, here = await twins.both(twins.guards[0].stale(50), lambda: twins.store.stale(50))
     return f"stale: {[(row.key, row.status) for row in here]}"
 
