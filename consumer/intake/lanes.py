@@ -105,6 +105,12 @@ class Owned:
         self.waiting.clear()
 
 
+def lose(owned: Collection[Owned]) -> None:
+    """No commit for these any more: made for a later ownership, it would set the offsets back."""
+    for one in owned:
+        one.lost = True
+
+
 def call_back(owned: Collection[Owned], *, hard: bool) -> None:
     for one in owned:
         for hold in list(one.hands.values()):

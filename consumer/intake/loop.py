@@ -4,8 +4,7 @@
       └─ goes on while all is full, for no partitions then: the group gives up who does not poll
 
 Partitions taken away: hand out nothing more, call back what waits, give what is claimed its time,
-call back the rest, commit what finished, let go. A stop is the same for all of them, and then
-leaves the group.
+call back the rest, commit what finished, let go. A stop is the same for all, and then leaves.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from consumer.intake.cluster import COMMIT_DEADLINE, LAST_WORDS
 from consumer.intake.commits import Committer
 from consumer.intake.hold import Hold
 from consumer.intake.kafka import Consumer
-from consumer.intake.lanes import Lane, Owned, Work, call_back, called_back
+from consumer.intake.lanes import Lane, Owned, Work, call_back, called_back, lose
 from consumer.intake.offsets import Partition, Tracker
 from consumer.intake.reach import Reach
 from consumer.intake.watch import StuckError, Watch, Watchdog
@@ -99,9 +98,7 @@ class Intake:
         until = time.monotonic() + budget
         reserve = min(LAST_WORDS + COMMIT_DEADLINE + LEAVE, budget / 2)
         owned = list(self._owned.values())
-        self._owned.clear()
-        words = min(LAST_WORDS, reserve / 4)
-        await self._drain(self._all.copy(), until - reserve, last_words=words)
+        await self._drain([*self._all], until - reserve, last_words=min(LAST_WORDS, reserve / 4))
         await self._committer.last(owned, min(COMMIT_DEADLINE, reserve / 3))
         leave = min(LEAVE, max(0.5, until - time.monotonic()))
         left = await self._consumer.close(budget=leave, hurried=self._hurried)
@@ -134,7 +131,7 @@ class Intake:
     def _offer(self, records: list[Record]) -> None:
         for record in records:
             owned = self._owned.get(Partition(record.topic, record.partition))
-            if owned is not None:  # taken away, or stopping: whoever owns it next reads it
+            if owned is not None and not owned.taken:  # else whoever owns it next reads it
                 owned.offer(record)
         self._hand_out(self._high)
         self._hand_out(self._normal)
@@ -169,6 +166,8 @@ class Intake:
     # ── Partitions come and go (both run inside the group's own task)
 
     async def assigned(self, partitions: Collection[Partition]) -> None:
+        if self._stopping:
+            return  # a rebalance ended while we drain: nothing new is begun
         self._epoch += 1
         for partition in partitions:
             lane = self._high if partition.topic in self._high_topics else self._normal
@@ -187,6 +186,7 @@ class Intake:
             await self._committer.last(owned)
         except Exception as error:  # noqa: BLE001 - see above
             self._fail(error)
+        lose(owned)
         self._unassigned_since = time.monotonic()
         if owned:
             self._log_revoked(owned, time.monotonic() - began)

@@ -76,10 +76,10 @@ class SimGuard:
     async def next_attempt(
         self, lease: Lease, provider: str, account: str, body_hash: bytes
     ) -> Lease | Fenced:
-        terms = self._terms()
+        terms, sent = self._terms(), copy(lease)  # as it is now: an effect may come much later
         result = await self._run(
             "next attempt",
-            lambda store: store.next_attempt(copy(lease), provider, account, body_hash, terms),
+            lambda store: store.next_attempt(copy(sent), provider, account, body_hash, terms),
             lease.key,
         )
         if isinstance(result, Fenced):
@@ -90,8 +90,10 @@ class SimGuard:
     async def record(
         self, lease: Lease, transition: Transition, mail: Mail, record: Record
     ) -> RecordResult:
+        sent = copy(lease)
+
         def write(store: Any) -> tuple[RecordResult, int]:
-            theirs = copy(lease)
+            theirs = copy(sent)
             return store.record(theirs, transition, mail, record), theirs.attempts
 
         result, lease.attempts = await self._run("record", write, lease.key, transition)

@@ -118,7 +118,7 @@ def settled(world: World) -> bool:
     if any(letter.status is LetterStatus.PARKED for letter in db.letters.values()):
         return False
     return not any(
-        row.status in (Status.SENDING, Status.WAITING) or row.outcome_due
+        row.outcome_due or (row.status in (Status.SENDING, Status.WAITING) and not _shown(world, row))
         for row in db.rows.values()
     )
 
@@ -140,7 +140,7 @@ def at_the_end(world: World) -> None:
 
 
 def _ended(world: World, row: Message) -> None:
-    if row.status in (Status.SENDING, Status.WAITING):
+    if row.status in (Status.SENDING, Status.WAITING) and not _shown(world, row):
         raise broken("stuck", f"{row.key} is {row.status}: {row.error}")
     if row.status is Status.UNKNOWN and not _shown(world, row):
         raise broken("L6", f"{row.key} is unknown, and no dead letter says so")

@@ -13,9 +13,11 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import structlog
 
+from tests.simulation.loop import PROCESS
 from tests.simulation.world import World
 
 CHUNK = 50  # worlds between two looks at the clock, and between two collections of garbage
@@ -45,11 +47,19 @@ def run_one(seed: int) -> Found | None:
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
-    """Let the service log nothing."""
+def logging_to(world: World | None) -> Iterator[None]:
+    """Let the service log into the world's story; None: let it log nothing."""
+
+    def note(_logger: Any, _level: str, event: Any) -> Any:
+        assert world is not None
+        world.story.note(world.loop.now, PROCESS.get().name, f"log: {event.pop('event')}", event)
+        raise structlog.DropEvent
+
     before = structlog.get_config()
+    level = logging.CRITICAL if world is None else logging.INFO
     structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL),
+        processors=[note],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
         cache_logger_on_first_use=False,
     )
     try:
@@ -61,7 +71,7 @@ def quiet() -> Iterator[None]:
 def run_many(first: int, count: int) -> list[Found]:
     """Run the worlds of so many seeds from `first` on."""
     gc.disable()
-    with quiet():
+    with logging_to(None):
         found = [one for seed in range(first, first + count) if (one := run_one(seed))]
     gc.enable()
     gc.collect()
@@ -109,8 +119,8 @@ def main() -> int:
 
 
 def _tell_all(seed: int) -> int:
-    with quiet():
-        world = World(seed)
+    world = World(seed)
+    with logging_to(world):
         try:
             world.run()
         except Exception:  # noqa: BLE001 - told below

@@ -69,7 +69,7 @@ class Worker:
         self.process = Process(name)
         self.guard: SimGuard | None = None
         self._world, self._deploy, self._setting = world, deploy, setting
-        self._stop: asyncio.Event | None = None
+        self._stop = asyncio.Event()
 
     def start(self) -> None:
         loop = self._world.loop
@@ -78,12 +78,10 @@ class Worker:
 
     def stop(self) -> None:
         """SIGTERM."""
-        if self._stop is not None:
-            self._stop.set()
+        self._stop.set()
 
     async def _serve(self) -> None:
         setting = self._setting
-        self._stop = asyncio.Event()
         self.guard = guard = SimGuard(self._world.database, self.process.name, setting.lease)
         line, inquiry, delivery = self._line(guard)
         resolver = Resolver(cast("Any", guard), line, inquiry, delivery.finish, _METRICS)
@@ -122,7 +120,6 @@ class Worker:
     async def _work(
         self, guard: SimGuard, intake: Intake, resolver: Resolver, sweep: Sweep
     ) -> None:
-        assert self._stop is not None
         stop = asyncio.create_task(self._stop.wait())
         renewals = asyncio.create_task(guard.renew_forever())
         parts: list[Any] = [intake.run(), resolver.run(), sweep.run()]
