@@ -25,6 +25,7 @@ class Load:
     stem: str
     producer: AIOKafkaProducer
     topic: str
+    repeats: bool = True
     orders: list[str] = field(default_factory=list)
     records: int = 0
     _acks: list[asyncio.Future[object]] = field(default_factory=list)
@@ -45,7 +46,7 @@ class Load:
             await asyncio.sleep(TICK)
 
     async def _publish(self) -> None:
-        if self.records % REPEAT == REPEAT - 1:
+        if self.repeats and self.records % REPEAT == REPEAT - 1:
             order = self.orders[self.records // 2 % len(self.orders)]
         else:
             order = f"{self.stem}-{len(self.orders)}"
@@ -70,13 +71,15 @@ class Load:
 
 
 @asynccontextmanager
-async def load(stack: Stack, *, rate: float, stem: str = "L") -> AsyncIterator[Load]:
+async def load(
+    stack: Stack, *, rate: float, stem: str = "L", repeats: bool = True
+) -> AsyncIterator[Load]:
     """Publish `rate` receipts a second while the block runs; at its end all are in the log."""
     producer = AIOKafkaProducer(
         bootstrap_servers=stack.kafka.bootstrap, enable_idempotence=True, acks="all"
     )
     await producer.start()
-    under_way = Load(stem, producer, stack.orders)
+    under_way = Load(stem, producer, stack.orders, repeats)
     publishing = asyncio.create_task(under_way.run(rate))
     try:
         yield under_way
