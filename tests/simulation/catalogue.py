@@ -6,7 +6,7 @@ what is rendered, some the fingerprint, some cannot read what others could.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from consumer.model import (
@@ -36,6 +36,10 @@ class Deploy:
     keys: str = ""  # drifts: what it puts before every key
     unrenderable: frozenset[str] = frozenset()
     account: str = "acme"  # at the providers
+
+    def mended(self) -> Deploy:
+        """The release after it, in which everything can be read and rendered again."""
+        return replace(self, unreadable=frozenset(), unrenderable=frozenset())
 
     def read(self, record: Record, event: Event) -> Mail | Skipped | Bad:
         mail_type = self.types.get(event.type)

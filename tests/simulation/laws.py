@@ -21,9 +21,10 @@ from consumer.model import OnUnknown, Record, Status
 from consumer.rounds import NEXT_ROUNDS
 
 if TYPE_CHECKING:
-    from tests.simulation.store_tables import Message
+    from tests.simulation.store_tables import Message, StoredLetter
     from tests.simulation.world import World
 
+OPEN_LETTER = (LetterStatus.OPEN, LetterStatus.PARKED)
 CLOSED = (Status.SENT, Status.FAILED, Status.DISCARDED, Status.EXPIRED)
 
 
@@ -115,7 +116,7 @@ def settled(world: World) -> bool:
     for partition, log in world.broker.logs.items():
         if log.records and world.broker.committed.get(partition, 0) <= log.records[-1].offset:
             return False
-    if any(letter.status is LetterStatus.PARKED for letter in db.letters.values()):
+    if any(_waits(world, letter) for letter in db.letters.values()):
         return False
     return not any(
         row.outcome_due or (row.status in (Status.SENDING, Status.WAITING) and not _shown(world, row))
@@ -133,7 +134,7 @@ def at_the_end(world: World) -> None:
     for row in world.database.store.rows():
         _ended(world, row)
     for letter in world.database.store.letters():
-        if letter.status is LetterStatus.PARKED:
+        if _waits(world, letter):
             raise broken("stuck", f"the letter of {letter.key} is parked: {letter.detail}")
     _upstream_heard(world)
     _alarms_are_true(world)
@@ -149,9 +150,16 @@ def _ended(world: World, row: Message) -> None:
         raise broken("L6", f"{row.key} is {row.status} ({row.error}), but {mails[0].id} exists")
 
 
+def _waits(world: World, letter: StoredLetter) -> bool:
+    """Say whether something is yet to become of a letter; a deploy that cannot read it may last."""
+    readable = world.read(letter.record) is not None
+    return letter.status is LetterStatus.PARKED and readable
+
+
 def _shown(world: World, row: Message) -> bool:
+    """A letter of its own record, open, or parked until a deploy can read it again."""
     return any(
-        letter.at == row.at and letter.status is LetterStatus.OPEN
+        letter.at == row.at and letter.status in OPEN_LETTER and not _waits(world, letter)
         for letter in world.database.store.letters()
     )
 

@@ -10,9 +10,10 @@ from random import Random
 from typing import Any
 
 from consumer import retry
-from consumer.model import Coordinates, Event, Record
+from consumer.model import Coordinates, Event, Mail, Record
 from consumer.events import decode
 from tests.simulation import laws
+from tests.simulation.catalogue import Deploy
 from tests.simulation.chaos import Chaos
 from tests.simulation.database import SimDatabase
 from tests.simulation.kafka import SimBroker
@@ -81,6 +82,8 @@ class World:
         loop.run(loop.now + 40.0)
         self._all_have_stopped()
         chaos.rewind()
+        if self.random.random() < 0.5:
+            self.deploy = self.deploy.mended()
         for _ in range(self.random.choice((1, 2))):
             self.start_worker(calm=True)
         until = loop.now + LONGEST
@@ -156,11 +159,16 @@ class World:
 
     def key_of(self, record: Record) -> str | None:
         """Return the key that the first deploy reads from it; None: no mail can come of it."""
+        mail = self.read(record, self.scenario.deploys[0])
+        return None if mail is None else mail.key
+
+    def read(self, record: Record, deploy: Deploy | None = None) -> Mail | None:
+        """Read a record as the running deploy does, or another one."""
         event = decode(record)
         if not isinstance(event, Event):
             return None
-        mail = self.scenario.deploys[0].read(record, event)
-        return getattr(mail, "key", None)
+        mail = (deploy or self.deploy).read(record, event)
+        return mail if isinstance(mail, Mail) else None
 
     def may_be_skipped(self, record: Record) -> bool:
         """Say whether it is too old by now to become a mail; clocks may differ a little."""
