@@ -5,7 +5,6 @@ Times are floats: seconds since 1970 by the database's clock.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -78,37 +77,40 @@ class Message:
 
     def check(self) -> None:
         """Hold every CHECK of the table."""
-        for name in self._broken():
+        for name in (*self._broken(), *self._broken_of_sent()):
             raise CheckViolation(f"{name}: {self}")
 
-    def _broken(self) -> Iterator[str]:
+    def _broken(self) -> list[str]:
         status = self.status
+        broken = []
         if self.attempts < 0 or self.round < 0 or self.epoch < 1:
-            yield "counters_grow"
-        if status is Status.SENDING and self.lease_until is None:
-            yield "sending_has_lease"
+            broken.append("counters_grow")
+        if self.lease_until is None and status is Status.SENDING:
+            broken.append("sending_has_lease")
         if self.lease_until is not None and status not in IN_FLIGHT:
-            yield "only_flights_have_lease"
+            broken.append("only_flights_have_lease")
         if self.at is None and status in OPEN_ROW:
-            yield "open_rows_have_coordinates"
+            broken.append("open_rows_have_coordinates")
         if (self.doubt_since is None) != (self.doubt_provider is None):
-            yield "doubt_is_whole"
+            broken.append("doubt_is_whole")
         if self.doubt_since is None and status is Status.UNKNOWN:
-            yield "unknown_is_doubt"
+            broken.append("unknown_is_doubt")
         if self.doubt_since is not None and status not in MAY_DOUBT:
-            yield "doubt_stands"
-        yield from self._broken_of_sent(is_sent=status is Status.SENT)
+            broken.append("doubt_stands")
+        return broken
 
-    def _broken_of_sent(self, *, is_sent: bool) -> Iterator[str]:
-        proven = self.sent_at is not None
+    def _broken_of_sent(self) -> list[str]:
+        is_sent, proven = self.status is Status.SENT, self.sent_at is not None
+        broken = []
         if is_sent != proven or (is_sent and self.provider_message_id is None):
-            yield "sent_has_proof"
+            broken.append("sent_has_proof")
         if (self.delivery is None) != (self.delivery_at is None):
-            yield "delivery_is_whole"
-        if not is_sent and self.delivery is not None:
-            yield "delivery_is_whole"
-        if not is_sent and self.second_message_id is not None:
-            yield "only_sent_twice"
+            broken.append("delivery_is_whole")
+        if self.delivery is not None and not is_sent:
+            broken.append("delivery_is_whole")
+        if self.second_message_id is not None and not is_sent:
+            broken.append("only_sent_twice")
+        return broken
 
 
 @dataclass(slots=True)

@@ -41,24 +41,30 @@ class Database:
 
     def insert(self, row: Message) -> bool:
         """INSERT .. ON CONFLICT DO NOTHING, on either unique index. True: it is in."""
-        if row.key in self.rows or row.place in self.places:
+        place = row.place
+        if row.key in self.rows or place in self.places:
             return False
         row.check()
         self.rows[row.key] = row
-        self._take_place(row)
+        if place is not None:
+            self.places[place] = row.key
         return True
 
     def update(self, row: Message, **columns: Any) -> None:
         """Set columns of this row, the unique index and the CHECKs held."""
-        at = columns.get("at", row.at)
+        if "at" in columns:
+            self._move(row, columns["at"])
+        for name, value in columns.items():
+            setattr(row, name, value)
+        row.check()
+
+    def _move(self, row: Message, at: Coordinates | None) -> None:
         if at is not None and self.places.get((row.mail_type, at), row.key) != row.key:
             raise UniqueViolation(row.key)
         if row.place is not None:
             del self.places[row.place]
-        for name, value in columns.items():
-            setattr(row, name, value)
-        self._take_place(row)
-        row.check()
+        if at is not None:
+            self.places[row.mail_type, at] = row.key
 
     def delete(self, row: Message) -> None:
         del self.rows[row.key]
@@ -105,10 +111,6 @@ class Database:
             history=[copy(line) for line in self.history],
             workers=dict(self.workers),
         )
-
-    def _take_place(self, row: Message) -> None:
-        if row.place is not None:
-            self.places[row.place] = row.key
 
 
 def _cleaned(entry: Entry) -> Entry:
