@@ -79,8 +79,10 @@ class Double:
         if request.path.startswith(DOOR):
             body = await request.read()
             return _plain(self._control.answer(request.method, request.path, body))
+        asked = request.method == "GET"
         self.ledger.requests += 1
-        fault = self.script.draw()
+        self.ledger.asked += asked
+        fault = self.script.draw(asked=asked)
         if fault.word == "reset":
             return _hang_up(request)
         call = Call(request.method, request.path_qs, request.headers, await request.read())

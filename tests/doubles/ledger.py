@@ -9,12 +9,17 @@ from dataclasses import dataclass, field
 @dataclass(slots=True)
 class Ledger:
     requests: int = 0  # seen on the wire, mails or not
+    asked: int = 0  # of these, questions about mails
     accepted: dict[str, list[str]] = field(default_factory=dict)  # our key -> the provider's ids
     on_accept: Callable[[str, str], None] = lambda _key, _id: None  # a webhook's beginning
 
     def accept(self, key: str, message_id: str) -> None:
         self.accepted.setdefault(key, []).append(message_id)
         self.on_accept(key, message_id)
+
+    @property
+    def attempts(self) -> int:
+        return self.requests - self.asked
 
     @property
     def total(self) -> int:
@@ -34,5 +39,5 @@ class Ledger:
         }
 
     def clear(self) -> None:
-        self.requests = 0
+        self.requests = self.asked = 0
         self.accepted.clear()

@@ -73,8 +73,9 @@ class Script:
     def clear(self) -> None:
         self.__init__()  # type: ignore[misc]  # the same object is held by the server
 
-    def draw(self) -> Fault:
-        if self._next:
+    def draw(self, *, asked: bool = False) -> Fault:
+        """`asked`: about a mail. The list is for mails alone, in their order."""
+        if self._next and not asked:
             return self._next.popleft()
         return self._by_rate() if self._rates else self._always
 
