@@ -17,6 +17,7 @@ Place: TypeAlias = tuple[str, int, int]  # topic, partition, offset
 Accepted: TypeAlias = Mapping[str, Sequence[str]]  # key -> the ids that the provider gave for it
 
 OPEN = ("sending", "waiting")
+AT_WORK = ("open", "parked")  # a person's turn, or the service's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ async def reckon(stack: Stack, accepted: Accepted, *topics: str) -> Reckoning:
             "accepted, and no row says so": _unguarded(rows, accepted),
             "sent, and the provider knows nothing": _misnamed(rows, accepted),
             "unknown, and nobody is told": _hidden(rows, letters),
+            "settled, and still shown": _overtaken(rows, letters),
         },
     )
 
@@ -104,11 +106,21 @@ def _misnamed(rows: Sequence[Any], accepted: Accepted) -> list[str]:
 
 
 def _hidden(rows: Sequence[Any], letters: Sequence[Any]) -> list[str]:
-    """Return unknown rows without an open letter of that reason."""
+    """Return unknown rows that no person sees and that the service does not look after."""
     shown = {
         letter["idempotency_key"]
         for letter in letters
-        if (letter["reason"], letter["status"]) == ("unknown", "open")
+        if letter["reason"] in {"unknown", "orphaned"} and letter["status"] in AT_WORK
     }
     unknown = {row["idempotency_key"] for row in rows if row["status"] == "unknown"}
     return sorted(unknown - shown)
+
+
+def _overtaken(rows: Sequence[Any], letters: Sequence[Any]) -> list[str]:
+    """Return sent rows whose doubt a letter still tells of."""
+    doubted = {
+        letter["idempotency_key"]
+        for letter in letters
+        if letter["reason"] == "unknown" and letter["status"] in AT_WORK
+    }
+    return sorted(doubted & {row["idempotency_key"] for row in rows if row["status"] == "sent"})
