@@ -205,13 +205,5 @@ class Store:
     def history(self) -> list[Line]:
         return self.db.history
 
-    # ── For explorations
-
-    def copy(self) -> Store:
-        """Return a store of its own in the same state."""
-        other = Store(retention=self.retention)
-        other.db, other.doubles = self.db.copy(), list(self.doubles)
-        return other
-
     def _on_double(self, row: Row, proof: MarkSent) -> None:
         self.doubles.append((row, proof))

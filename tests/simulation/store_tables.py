@@ -7,7 +7,6 @@ breaks the unique index on coordinates raises `UniqueViolation`, which the state
 from __future__ import annotations
 
 import math
-from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -100,17 +99,6 @@ class Database:
         self.history_ids += 1
         line.id = self.history_ids
         self.history.append(line)
-
-    def copy(self) -> Database:
-        """Return the same tables anew: nothing that is written to one shows in the other."""
-        return replace(
-            self,
-            rows={key: copy(row) for key, row in self.rows.items()},
-            places=dict(self.places),
-            letters={place: copy(letter) for place, letter in self.letters.items()},
-            history=[copy(line) for line in self.history],
-            workers=dict(self.workers),
-        )
 
 
 def _cleaned(entry: Entry) -> Entry:
