@@ -10,10 +10,12 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
+from tests.simulation.desk import Desk
 from tests.simulation.network import Faults
 from tests.simulation.providers import Moods
 
 if TYPE_CHECKING:
+    from tests.simulation.providers import Company
     from tests.simulation.worker import Worker
     from tests.simulation.world import World
 
@@ -24,6 +26,7 @@ class Chaos:
     def __init__(self, world: World) -> None:
         self._world, self._random = world, world.random
         self._running = True
+        self._desk = Desk(world)
 
     def begin(self) -> None:
         world, random = self._world, self._random
@@ -32,11 +35,11 @@ class Chaos:
         world.network.faults = self._draw_faults()
         for company in world.companies.values():
             company.moods = self._draw_moods()
-        for _ in range(random.choice((0, 1, 2, 3, 5))):
+        for _ in range(random.choice((0, 1, 2, 4, 8))):
             if random.random() < 0.3:
                 world.loop.later(random.uniform(0, world.scenario.lasts), self._act, None)
             else:
-                world.story.when(random.randint(3, 200), self._act_on)
+                world.story.when(random.randint(3, 120), self._act_on)
 
     def end(self) -> None:
         self._running = False
@@ -47,7 +50,7 @@ class Chaos:
         if self._random.random() < 0.2:
             world.tell("operator", "rewinds")
             for partition in world.broker.committed:
-                world.broker.committed[partition] = 0
+                world.broker.committed[partition] = world.broker.logs[partition].gone
 
     # ── Rates
 
@@ -78,7 +81,8 @@ class Chaos:
             worker = random.choice(world.alive)
         acts: tuple[Callable[[Worker], None], ...] = (
             self._kill, self._kill, self._kill, self._freeze, self._freeze, self._freeze,
-            self._rebalance, self._stop, self._cut_off, self._deploy,
+            self._rebalance, self._stop, self._cut_off, self._deploy, self._outage, self._retention,
+            self._person, self._person,
         )  # fmt: skip
         random.choice(acts)(worker)
 
@@ -116,3 +120,26 @@ class Chaos:
         """A rolling one: this worker goes, and comes back with the next release."""
         self._world.deploy = self._world.scenario.deploys[1]
         self._stop(worker)
+
+    def _outage(self, worker: Worker) -> None:
+        """A provider has one trouble only, and with every request."""
+        world, random = self._world, self._random
+        company = random.choice(list(world.companies.values()))
+        before, mood = company.moods, random.choice(fields(Moods)).name
+        seconds = random.choice((3.0, 30.0, 300.0))
+        world.tell(company.name, "OUTAGE", mood, f"for {seconds} s")
+        company.moods = Moods(**{mood: 1.0})
+        world.loop.later(seconds, self._over, company, before)
+
+    def _over(self, company: Company, before: Moods) -> None:
+        company.moods = before if self._running else Moods()
+
+    def _retention(self, worker: Worker) -> None:
+        """Committed records may be gone when somebody wants to read them again."""
+        for partition, log in self._world.broker.logs.items():
+            committed = self._world.broker.committed.get(partition, 0)
+            log.gone = max(log.gone, committed if self._random.random() < 0.5 else 0)
+        self._world.tell("broker", "retention")
+
+    def _person(self, worker: Worker) -> None:
+        self._desk.act()

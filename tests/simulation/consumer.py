@@ -68,7 +68,9 @@ class SimConsumer:
         if not records:
             self._woken.clear()
             try:
-                async with asyncio.timeout(IDLE if len(partitions) == len(self._positions) else 0.5):
+                async with asyncio.timeout(
+                    IDLE if len(partitions) == len(self._positions) else 0.5
+                ):
                     await self._woken.wait()
             except TimeoutError:
                 return []

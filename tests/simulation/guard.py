@@ -70,7 +70,9 @@ class SimGuard:
 
     async def start_round(self, claim: Claim) -> ClaimResult:
         terms = self._terms()
-        run = self._run("start round", lambda store: store.start_round(claim, terms), claim.mail.key)
+        run = self._run(
+            "start round", lambda store: store.start_round(claim, terms), claim.mail.key
+        )
         return await run
 
     async def next_attempt(
@@ -109,7 +111,9 @@ class SimGuard:
         return await self._run("park too", park, row.key, _at(record))
 
     async def abandon(self, row: Row, mail_type: str, record: Record) -> RecordResult:
-        return await self._run("abandon", lambda store: store.abandon(row, mail_type, record), row.key)
+        return await self._run(
+            "abandon", lambda store: store.abandon(row, mail_type, record), row.key
+        )
 
     async def orphan(self, row: Row, detail: str) -> None:
         await self._run("orphan", lambda store: store.orphan(row, detail), row.key)

@@ -34,6 +34,7 @@ class Log:
 
     records: list[Record] = field(default_factory=list)
     end: int = 0
+    gone: int = 0  # retention took what is before
 
 
 @dataclass(slots=True, eq=False)
@@ -76,8 +77,9 @@ class SimBroker:
             member.consumer.wake()
 
     def read(self, at: Coordinates) -> Record:
-        for record in self.logs[Partition(at.topic, at.partition)].records:
-            if record.coordinates == at:
+        log = self.logs[Partition(at.topic, at.partition)]
+        for record in log.records:
+            if record.coordinates == at and record.offset >= log.gone:
                 return record
         raise RecordGoneError("retention took it")
 
@@ -161,7 +163,9 @@ class SimBroker:
             assignment = Assignment(self._generation, member.partitions)
             self.network.loop.later(self.network.travel(), deliver, waiting, assignment)
         dealt = [f"{one.process.name}:{[p.number for p in one.partitions]}" for one in members]
-        self.network.story.tell(self.network.loop.now, "broker", "generation", self._generation, *dealt)
+        self.network.story.tell(
+            self.network.loop.now, "broker", "generation", self._generation, *dealt
+        )
 
     # ── Offsets
 

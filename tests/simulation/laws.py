@@ -119,7 +119,8 @@ def settled(world: World) -> bool:
     if any(_waits(world, letter) for letter in db.letters.values()):
         return False
     return not any(
-        row.outcome_due or (row.status in (Status.SENDING, Status.WAITING) and not _shown(world, row))
+        row.outcome_due
+        or (row.status in (Status.SENDING, Status.WAITING) and not _shown(world, row))
         for row in db.rows.values()
     )
 
@@ -152,8 +153,7 @@ def _ended(world: World, row: Message) -> None:
 
 def _waits(world: World, letter: StoredLetter) -> bool:
     """Say whether something is yet to become of a letter; a deploy that cannot read it may last."""
-    readable = world.read(letter.record) is not None
-    return letter.status is LetterStatus.PARKED and readable
+    return letter.status is LetterStatus.PARKED and world.read(letter.record) is not None
 
 
 def _shown(world: World, row: Message) -> bool:

@@ -97,11 +97,15 @@ class SimLoop(asyncio.AbstractEventLoop):
             raise self.failed
 
     def _turn(self, until: float) -> bool:
-        able = [one for one in self._processes if one.ready and not one.frozen]
-        if not able:
+        chosen, others = None, 0
+        for process in self._processes:
+            if process.ready and not process.frozen:
+                others += 1
+                if chosen is None or self._random.random() * others < 1:
+                    chosen = process
+        if chosen is None:
             return self._jump(until)
-        one = able[0] if len(able) == 1 else self._random.choice(able)
-        handle = one.ready.popleft()
+        handle = chosen.ready.popleft()
         if not handle.cancelled_:
             self.steps += 1
             handle.context.run(handle.callback, *handle.args)

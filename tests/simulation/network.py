@@ -27,7 +27,12 @@ class Lost:
 
 
 LOST: Final = Lost()
-LOOKS: Final = ("take due", "outcomes due", "news due", "stale")  # told only if they found something
+LOOKS: Final = (
+    "take due",
+    "outcomes due",
+    "news due",
+    "stale",
+)  # told only if they found something
 
 
 @dataclass(slots=True)
@@ -75,7 +80,9 @@ class Network:
             self._lose(answer, going)
         elif fate < edge + self.faults.late and not ordered:
             self._lose(answer, going)
-            self.loop.later(going + self.random.choice((1.0, 10.0, 40.0)), request.take_effect, False)
+            self.loop.later(
+                going + self.random.choice((1.0, 10.0, 40.0)), request.take_effect, False
+            )
         else:
             self.loop.later(going, request.take_effect, True)
         return answer

@@ -71,10 +71,11 @@ def logging_to(world: World | None) -> Iterator[None]:
 def run_many(first: int, count: int) -> list[Found]:
     """Run the worlds of so many seeds from `first` on."""
     gc.disable()
+    gc.freeze()  # what was there before the worlds is not looked at again
     with logging_to(None):
         found = [one for seed in range(first, first + count) if (one := run_one(seed))]
-    gc.enable()
     gc.collect()
+    gc.enable()
     return found
 
 

@@ -29,15 +29,15 @@ class Scenario:
 
 
 def draw(random: Random) -> Scenario:
-    kinds = random.sample(KINDS, random.choice((1, 1, 2)))
+    kinds = random.sample(KINDS, random.choice((1, 1, 2, 2)))
     companies = {kind.name: kind for kind in kinds}
     types = _types(random, list(companies))
     partitions = [Partition(TOPIC, n) for n in range(random.choice((1, 2, 2, 3)))]
     setting = _setting(random)
     return Scenario(
         companies, _deploys(random, types), partitions, _records(random, types, partitions),
-        random.choice((1, 2, 2, 2, 3)), random.choice((15.0, 40.0, 70.0)), setting,
-        replace(setting, commit_every=45.0),
+        random.choice((1, 2, 2, 2, 3)), random.choice((15.0, 40.0, 70.0, 400.0)), setting,
+        replace(setting, commit_every=300.0),
     )  # fmt: skip
 
 
@@ -109,7 +109,7 @@ def _setting(random: Random) -> Setting:
         max_attempts=random.choice((2, 4, 4)),
         in_flight=random.choice((1, 2, 384)),
         per_partition=random.choice((1, 256)),
-        commit_every=random.choice((0.3, 1.0, 5.0)),
+        commit_every=random.choice((1.0, 3.0, 10.0)),
         outcomes=random.random() < 0.7,
         clock_error=random.choice((0.0, 0.0, 0.0, 5.0, -5.0)),
     )

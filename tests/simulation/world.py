@@ -1,7 +1,7 @@
 """One world: drawn from a seed, run to its end, judged by the laws.
 
-    chaos     workers, records, providers and everything that can go wrong, for about a minute
-    calm      faults end; every worker stops in good order, new ones start; everything must settle
+chaos     workers, records, providers and everything that can go wrong, for about a minute
+calm      faults end; every worker stops in good order, new ones start; everything must settle
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class World:
         self.workers: list[Worker] = []
         self.deploy = self.scenario.deploys[0]
         self.ended: set[Coordinates] = set()  # records whose own row was closed at some time
-        self.resent: dict[str, int] = {}  # key -> copies that a person asked for
+        self.asked_for: set[str] = set()  # keys of mails that a person had made again
 
     # ── Its course
 
@@ -180,6 +180,5 @@ class World:
         return mail_type is not None and age > mail_type.max_age - 60
 
     def copies_allowed(self, key: str) -> int:
-        mail_type = self.deploy.types[key.partition(":")[0]]
-        attempts = laws.policy_allows(mail_type.on_unknown, self.setting.max_attempts)
-        return attempts + self.resent.get(key, 0)
+        mail_type = self.deploy.types[self.database.store.db.rows[key].mail_type]
+        return laws.policy_allows(mail_type.on_unknown, self.setting.max_attempts)
