@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from consumer.guard import Guard, LetterStatus, WrongEnvironment
+from consumer.guard.desk import Desk
+from consumer.guard.operators import Discarded, NotDone, Turn
 from consumer.guard.verdict import Duplicate, judge
 from consumer.model import (
     Bad,
     Claim,
+    Evidence,
+    MarkSent,
     MarkUnknown,
     OutcomeStatus,
     Reason,
@@ -24,9 +29,16 @@ from tests.integration.guard.conftest import Open, Sql
 README = (Path(__file__).parents[3] / "deploy" / "README.md").read_text()
 
 
+@pytest.fixture
+async def desk(database: str) -> AsyncIterator[Desk]:
+    opened = await Desk.open(database, environment="test")
+    yield opened
+    await opened.close()
+
+
 def statement(title: str) -> str:
     """Return the statement under this comment, as one copies it."""
-    [text] = re.findall(rf"(?ms)^    -- {title}\n(.*?;)$", README)
+    [text] = re.findall(rf"(?ms)^ +-- {title}\n(.*?;)$", README)
     return str(text)
 
 
@@ -43,15 +55,19 @@ async def look(guard: Guard, item: Claim) -> Row:
     return row
 
 
+FOUND = "an unknown mail was found at the provider"
+GIVEN_UP = "sendonce discard KEY"
+
+
 @pytest.mark.parametrize(
-    ("title", "becomes", "letter"),
+    ("what", "becomes", "letter"),
     [
-        ("an unknown mail was found at the provider", Status.SENT, LetterStatus.SETTLED),
-        ("an unknown mail is given up", Status.DISCARDED, LetterStatus.DISCARDED),
+        (FOUND, Status.SENT, LetterStatus.SETTLED),
+        (GIVEN_UP, Status.DISCARDED, LetterStatus.DISCARDED),
     ],
 )
 async def test_an_unknown_outcome_is_settled(
-    guard: Guard, sql: Sql, title: str, becomes: Status, letter: LetterStatus
+    guard: Guard, desk: Desk, sql: Sql, what: str, becomes: Status, letter: LetterStatus
 ) -> None:
     """Row and letters are closed, upstream is told, and the key stays taken."""
     item, other = await unknown(guard), await unknown(guard, "other")
@@ -59,7 +75,7 @@ async def test_an_unknown_outcome_is_settled(
     await guard.park_too(beside, item.mail.type.name, await look(guard, item))
     conflict = Bad(Reason.CONFLICT, "x", item.mail.type.name, item.mail.key)
     await guard.park(record(), conflict)
-    await sql(statement(title).replace("KEY", item.mail.key))
+    await settle(desk, sql, what, item)
 
     row = await look(guard, item)
     assert row.status is becomes
@@ -72,22 +88,65 @@ async def test_an_unknown_outcome_is_settled(
     assert OutcomeStatus(becomes)
 
 
-async def test_what_is_settled_by_hand_is_nothing_but_the_unknown(guard: Guard, sql: Sql) -> None:
+async def settle(desk: Desk, sql: Sql, what: str, item: Claim) -> None:
+    if what == FOUND:
+        await sql(statement(FOUND).replace("KEY", item.mail.key))
+    else:
+        assert what in README
+        await desk.discard_key(item.mail.key, "by ada, now: no")
+
+
+async def test_what_is_settled_by_hand_is_nothing_but_the_unknown(
+    guard: Guard, desk: Desk, sql: Sql
+) -> None:
     item = claim()
     await guard.claim(item)  # it is being sent at this moment
-    for title in ("an unknown mail was found at the provider", "an unknown mail is given up"):
-        await sql(statement(title).replace("KEY", item.mail.key))
+    for what in (FOUND, GIVEN_UP):
+        await settle(desk, sql, what, item)
     assert (await look(guard, item)).status is Status.SENDING
 
 
-async def test_an_open_letter_is_closed(guard: Guard, sql: Sql) -> None:
-    """An `unknown` one is not: its row would stay open without a letter that shows it."""
+async def test_letters_are_discarded_and_an_unknown_one_takes_its_row_along(
+    guard: Guard, desk: Desk
+) -> None:
+    """Otherwise its row would stay open without a letter that shows it."""
     await guard.park(record(), Bad(Reason.MALFORMED, "x"))
-    await unknown(guard)
+    item = await unknown(guard)
     for letter in await guard.dead_letters():
-        await sql(statement("close an open dead letter").replace("42", str(letter.id)))
+        assert isinstance(await desk.discard_letter(letter.id, "by ada, now: no"), Discarded)
     left = {letter.reason: letter.status for letter in await guard.dead_letters()}
-    assert left == {Reason.MALFORMED: LetterStatus.DISCARDED, Reason.UNKNOWN: LetterStatus.PARKED}
+    assert left == dict.fromkeys((Reason.MALFORMED, Reason.UNKNOWN), LetterStatus.DISCARDED)
+    assert (await look(guard, item)).status is Status.DISCARDED
+    assert isinstance(await desk.discard_letter(10**9, "by ada, now: no"), NotDone)
+
+
+async def test_proof_is_taken_of_what_was_given_up(guard: Guard, desk: Desk) -> None:
+    item = await unknown(guard)
+    await desk.discard_key(item.mail.key, "by ada, now: no")
+    await guard.prove(item.mail.key, MarkSent("file", "id-1", Evidence.WEBHOOK), "delivered")
+    assert (await look(guard, item)).status is Status.SENT
+
+
+async def test_a_letter_that_changed_since_it_was_read_is_not_made_due(
+    guard: Guard, desk: Desk
+) -> None:
+    """And a call whose answer was lost finds what it wrote."""
+    at = record()
+    await guard.park(at, Bad(Reason.INVALID, "x"))
+    [letter] = await guard.dead_letters()
+    await guard.park(at, Bad(Reason.INVALID, "y"))
+    assert await desk.make_due([Turn(letter, 0)], "by ada, 1: go") == set()
+    [letter] = await guard.dead_letters()
+    for _ in range(2):
+        assert await desk.make_due([Turn(letter, 0)], "by ada, 2: go") == {letter.id}
+    assert await desk.make_due([Turn(letter, 0)], "by eve, 3: go") == set()
+    [due] = await guard.take_due()
+    assert (due.replay, due.letter.note) == (True, "by ada, 2: go")
+
+
+async def test_the_desk_refuses_the_database_of_another_environment(database: str) -> None:
+    with pytest.raises(WrongEnvironment):
+        await Desk.open(database, environment="production")
 
 
 async def test_a_restored_dump_is_stamped_anew(open_guard: Open, sql: Sql) -> None:
