@@ -136,6 +136,7 @@ def _tell(letter: DeadLetter) -> None:
             ("failures", f"{letter.failures}, last {letter.last_failed_at.isoformat()}"),
             ("first", letter.first_failed_at.isoformat()),
             ("next check", letter.next_check_at and letter.next_check_at.isoformat()),
+            ("by a person", letter.note),
             ("value", record and _size(record.value)),
             ("headers", record and ", ".join(name for name, _ in record.headers)),
         ]

@@ -27,6 +27,8 @@ def facts(letter: DeadLetter) -> dict[str, object]:
         "first_failed_at": letter.first_failed_at,
         "last_failed_at": letter.last_failed_at,
         "next_check_at": letter.next_check_at,
+        "replay": letter.replay,
+        "note": letter.note,
     }
 
 

@@ -88,6 +88,10 @@ MAIL_TOML = {
         MAIL.replace('"name"', '{ path = "name", pick = ["first"] }'),
         "note/mail.toml:8: context.name: picks 'first', which no schema has below 'name'",
     ),
+    "reserved version": (
+        'version = "Resend 2"\n' + MAIL,
+        "note/mail.toml:1: version: names that begin with 'resend' are those of mails made again",
+    ),
     "not yet: key history": (
         MAIL + "[[key]]\nsince = 1\n",
         "note/mail.toml:9: key: unknown member",

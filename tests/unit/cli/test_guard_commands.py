@@ -133,7 +133,7 @@ def test_list_json_has_every_member_of_the_contract(answers: Answers, sendonce: 
     assert set(told) == {
         "id", "idempotency_key", "event_type", "reason", "detail", "status", "topic", "partition",
         "offset", "record_timestamp", "record_key", "record_value", "record_headers", "failures",
-        "first_failed_at", "last_failed_at", "next_check_at",
+        "first_failed_at", "last_failed_at", "next_check_at", "replay", "note",
     }  # fmt: skip
     assert b64decode(told["record_value"]) == VALUE
     assert told["record_headers"] == [["trace", "/w=="], ["none", None]]
