@@ -11,8 +11,11 @@ import asyncio
 import json
 import secrets
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
+from tests.chaos import measuring
 from tests.chaos.printing import printed
 from tests.chaos.storm import Plan, storm
 
@@ -26,24 +29,37 @@ def main() -> int:
     parser.add_argument("--patience", type=float, default=1800.0, metavar="SECONDS")
     parser.add_argument("--seed", type=int, default=secrets.randbelow(1 << 31))
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="logs and configurations")
-    given = parser.parse_args()
-    plan = Plan(
-        given.events,
-        given.minutes,
-        given.seed,
-        given.workers,
-        given.kill_every,
-        given.patience,
-        given.keep,
+    parser.add_argument("--takeover", type=int, metavar="N")
+    parser.add_argument("--frozen", type=int, metavar="N")
+    return say(asyncio.run(chosen(parser.parse_args())))
+
+
+async def chosen(given: argparse.Namespace) -> Iterable[str | dict[str, Any]]:
+    if given.takeover:
+        return await measuring.takeover(given.takeover, given.seed)
+    if given.frozen:
+        return await measuring.frozen(given.frozen, given.seed)
+    report = await storm(
+        Plan(
+            given.events,
+            given.minutes,
+            given.seed,
+            given.workers,
+            given.kill_every,
+            given.patience,
+            given.keep,
+        )
     )
-    report = asyncio.run(storm(plan))
-    say("\n".join(printed(report)))
-    say(json.dumps(report.facts()))
-    return 0 if report.in_order else 1
+    return [*printed(report), report.facts()]
 
 
-def say(text: str) -> None:
-    print(text, flush=True)  # noqa: T201 - what a person, or a program, reads
+def say(lines: Iterable[str | dict[str, Any]]) -> int:
+    """Print what a person reads, then the facts; return the exit code."""
+    facts: dict[str, Any] = {}
+    for line in lines:
+        facts = line if isinstance(line, dict) else facts
+        print(json.dumps(line) if isinstance(line, dict) else line, flush=True)  # noqa: T201
+    return 0 if facts["in_order"] else 1
 
 
 if __name__ == "__main__":
