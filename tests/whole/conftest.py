@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -11,6 +13,8 @@ from tests.doubles import APIS
 from tests.doubles.engine import Double
 from tests.parts.kafka import Kafka
 from tests.whole.stack import Stack, deployed
+
+At: TypeAlias = Callable[..., AbstractAsyncContextManager[tuple[Stack, Double]]]
 
 
 @pytest.fixture
@@ -26,3 +30,17 @@ async def stack(
 ) -> AsyncIterator[Stack]:
     async with deployed(kafka, database, tmp_path, {"postmark": double.options}) as made:
         yield made
+
+
+@pytest.fixture
+def at(kafka: Kafka, database: str, tmp_path: Path) -> At:
+    """Return what deploys at another provider, with these options of its section."""
+
+    @asynccontextmanager
+    async def made(provider: str, **options: object) -> AsyncIterator[tuple[Stack, Double]]:
+        async with Double(APIS[provider]()) as double:
+            section = {**double.options, **options}
+            async with deployed(kafka, database, tmp_path, {provider: section}) as stack:
+                yield stack, double
+
+    return made

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from consumer.keys import send_key
 from tests.whole.placing import until
 from tests.whole.stack import Stack
 
@@ -117,3 +118,14 @@ async def _letters(stack: Stack) -> list[tuple[str, str]]:
 
 async def _outcomes(stack: Stack, key: str) -> list[dict[str, Any]]:
     return [one for one in await stack.told() if one["idempotency_key"] == key]
+
+
+def key_of(order: str) -> str:
+    """Return the key of `receipt(order)`."""
+    return send_key("order.receipt", order, f"{order.lower()}@example.com")
+
+
+def key_of_reset(request: str) -> str:
+    """Return the key of `reset(request)`."""
+    to = f"{request.lower()}@example.com"
+    return send_key("password.reset", request, to, case_sensitive_entity=True)
