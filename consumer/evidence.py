@@ -58,7 +58,7 @@ class Case:
     doubt_ago: float
     same_account: bool  # the provider's account of today is the one that sent
     same_bytes: bool  # today's rendering is what was sent
-    held_back: bool = False  # a rule forbids to send it by now
+    held_back: bool = False  # a rule forbids to send it by now, or its provider would not take it
     absent: bool = False  # asked, late enough for it to count, and not found
     mute: bool = False  # asked, and it has not said anything for far too long
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, assert_never
 
 import structlog
 
+from consumer.hand import Departure, Landed, Landing, Overtaken
 from consumer.model import (
     Answer,
     Fenced,
@@ -33,7 +34,6 @@ from consumer.model import (
     Transient,
     Transition,
 )
-from consumer.hand import Departure, Landed, Landing, Overtaken
 from consumer.rounds import Standing, after, after_in_doubt
 
 if TYPE_CHECKING:
@@ -175,9 +175,12 @@ class _Flight:
         if isinstance(answer, Transient):
             place += 1  # failover: certainly not sent, so the next provider may try
         route, permit = await self.pilot.routes.permit(self.case.mail.type, place)
-        again = await self._departure(route, permit)
-        if not isinstance(again, Departure):
-            permit.give_back()
+        again = None
+        try:
+            again = await self._departure(route, permit)
+        finally:
+            if not isinstance(again, Departure):
+                permit.give_back()
         return again
 
     async def _departure(self, route: Route, permit: Permit) -> Departure | Landing:

@@ -86,7 +86,7 @@ class Inquiry:
             doubt_ago=age.doubt,
             same_account=question.route.provider.account == row.account,
             same_bytes=prepared is not None and prepared.body_hash == row.body_hash,
-            held_back=held_back is not None,
+            held_back=held_back is not None or prepared is None,
         )
 
     async def _act(self, step: Step, question: Question, case: Case) -> Ending | None:
@@ -114,14 +114,18 @@ class Inquiry:
     ) -> Ending | None:
         """One more attempt at the same provider: there is no failover in doubt."""
         mail, look_in = question.hand.mail, evidence.look_again_in(case.doubt_ago)
+        assert question.prepared is not None, "held back by its provider"
         high = mail.type.priority is Priority.HIGH
         permit = await question.route.permits.take_unless_shut(mail.type.sender, high=high)
-        if permit is None or question.prepared is None:
+        if permit is None:
             await self.guard.put_off(question.row, look_in, "waiting", "its provider is shut")
             return None
         departure = Departure(question.route, permit, question.prepared)
         doubt = Doubt(by, look_in, until)
-        return await self.takeoff.once_more(question.hand, departure, question.row, doubt)
+        try:
+            return await self.takeoff.once_more(question.hand, departure, question.row, doubt)
+        finally:
+            permit.give_back()  # whatever went wrong: an attempt that was made has ended it
 
     async def _ask(self, question: Question, case: Case) -> Ending | None:
         row, asked = question.row, question.route.provider.lookup

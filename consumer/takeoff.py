@@ -36,16 +36,18 @@ class Takeoff:
     ) -> Ending | None:
         """Get leave, claim, fly; `takes`: the row to take over, certainly not sent by now."""
         route, permit = await self.pilot.routes.permit(case.mail.type)
-        prepared = route.provider.prepare(message)
-        if isinstance(prepared, Rejected):
-            permit.give_back()
-            return await self.aside.reject(prepared, case)
-        if self.pilot.rules.holds_back(case.mail, replay=case.replay):
-            permit.give_back()  # too old by now: the rule decides, with a fresh look at the row
-            return None
-        departure = Departure(route, permit, prepared)
-        lease = await self._claim(departure, case, takes, clears_doubt=clears_doubt)
-        return None if lease is None else await self._fly(case, message, departure, lease)
+        try:
+            prepared = route.provider.prepare(message)
+            if isinstance(prepared, Rejected):
+                permit.give_back()
+                return await self.aside.reject(prepared, case)
+            if self.pilot.rules.holds_back(case.mail, replay=case.replay):
+                return None  # too old by now: the rule decides, with a fresh look at the row
+            departure = Departure(route, permit, prepared)
+            lease = await self._claim(departure, case, takes, clears_doubt=clears_doubt)
+            return None if lease is None else await self._fly(case, message, departure, lease)
+        finally:
+            permit.give_back()  # whatever went wrong: an attempt that was made has ended it
 
     async def once_more(
         self, case: InHand, departure: Departure, takes: Row, doubt: Doubt
