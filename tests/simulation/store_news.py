@@ -108,14 +108,13 @@ def _unkept(row: Row, at: Coordinates) -> Settled:
 def _record_of(db: Database, row: Message) -> Record | None:
     if row.at is None:
         return None
-    letter = db.letters.get((row.at, row.mail_type)) or db.letters.get((row.at, None))
-    return None if letter is None else letter.record
+    return next((letter.record for (at, _), letter in db.letters.items() if at == row.at), None)
 
 
 def outcome_told(db: Database, row: Row) -> None:
-    """At exactly the epoch that was told: what came of the row since is another outcome."""
+    """Only what was told: what came of the row since is another outcome."""
     now = db.rows.get(row.key)
-    if now is None or now.epoch != row.epoch:
+    if now is None or (now.epoch, now.status) != (row.epoch, row.status):
         return
     now.outcome_due = False
     for line in db.history:

@@ -257,6 +257,8 @@ async def claim_together(twins: Twins, random: Random) -> str:
 
 async def start_round(twins: Twins, random: Random) -> str:
     worker, item = random.randrange(2), _claim(twins, random, takes=(Status.WAITING,))
+    if item.takes is None or item.takes.status is not Status.WAITING:
+        return "no waiting row"  # of others it is never asked
     there, here = await twins.both(
         twins.guards[worker].start_round(item),
         lambda: twins.store.start_round(item, twins.terms(worker)),
