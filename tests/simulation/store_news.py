@@ -106,13 +106,15 @@ def _unkept(row: Row, at: Coordinates) -> Settled:
 
 
 def _record_of(db: Database, row: Message) -> Record | None:
+    """From a letter of whatever type: it is the same record."""
     if row.at is None:
         return None
-    return next((letter.record for (at, _), letter in db.letters.items() if at == row.at), None)
+    letters = (letter for letter in db.letters.values() if letter.at == row.at)
+    return next((letter.record for letter in letters), None)
 
 
 def outcome_told(db: Database, row: Row) -> None:
-    """Only what was told: what came of the row since is another outcome."""
+    """At the very epoch and status that was told: what came of it since is another outcome."""
     now = db.rows.get(row.key)
     if now is None or (now.epoch, now.status) != (row.epoch, row.status):
         return
