@@ -22,7 +22,6 @@ BY_LETTER = f"""
       JOIN sent_message m
         ON m."offset" = d."offset" AND m."partition" = d."partition" AND m.topic = d.topic
        AND m.record_timestamp = d.record_timestamp
-       AND (m.event_type = d.event_type OR d.event_type IS NULL)
      WHERE m.outcome_due AND m.status IN ('sent', 'failed', 'discarded', 'expired')
      LIMIT $1
 """  # noqa: S608 - the columns are ours
@@ -40,7 +39,7 @@ BY_HISTORY = f"""
 
 TOLD = """
     UPDATE sent_message SET outcome_due = false
-     WHERE idempotency_key = $1 AND epoch = $2 RETURNING true
+     WHERE idempotency_key = $1 AND epoch = $2 AND status = $3 RETURNING true
 """
 LINES_TOLD = """
     UPDATE history SET due = false
@@ -79,5 +78,5 @@ def _unkept(row: Row) -> Settled:
 
 async def told(connection: Any, row: Row) -> None:
     async with connection.transaction():
-        if await connection.fetchval(TOLD, row.key, row.epoch):
+        if await connection.fetchval(TOLD, row.key, row.epoch, row.status):
             await connection.execute(LINES_TOLD, row.key)

@@ -148,7 +148,7 @@ def _certain(row: Row, transition: Certain) -> Write:
             return Write(Status.WAITING, left, error, keeps_lease=not release)
         case MarkParked(next_round_in=seconds):
             letter = Letter(Reason.EXHAUSTED, error, seconds)
-            return Write(Status.WAITING, attempts, error, letter=letter)
+            return Write(Status.WAITING, attempts, error, due=True, letter=letter)
         case MarkFailed(reason=reason):
             letter_ = None if reason is None else Letter(reason, error)
             told = error if reason is None else f"{reason}: {error}"
