@@ -142,6 +142,7 @@ def _tell(letter: DeadLetter) -> None:
         ]
     )
     printing.say(f"The value itself: sendonce dead-letters show {letter.id} --raw", "dim")
+    printing.say(f"What it would become now: sendonce replay {letter.id}", "dim")
 
 
 def _size(value: bytes | None) -> str:

@@ -13,6 +13,7 @@ guard.py ─▶ connections.py   of one worker
             outcomes.py, proofs.py (▶ transitions.py, pure; ▶ writes.py)
             parking.py   doubts.py   hearing.py   sweep.py   telling.py   upkeep.py
             reading.py   letters.py   history.py   rows.py
+desk.py  ─▶ operators.py   resends.py   links.py      what a person asks for
 """
 
 from consumer.guard.errors import (

@@ -11,10 +11,10 @@ import pytest
 from consumer.forecast import What
 from consumer.guard import DeadLetter, LetterStatus
 from consumer.guard.operators import Turn
-from consumer.model import Row, Status
+from consumer.model import MarkSent, Row, Status
 from tests.whole.commands import answer, sendonce
-from tests.whole.letters import fill, invalid
-from tests.whole.operating import Office, office
+from tests.whole.letters import bad, fill, invalid
+from tests.whole.operating import Office, again, office, record
 
 SIGNED = ("--by", "ada", "--why", "mended")
 
@@ -107,6 +107,19 @@ async def _letters(at: Office, ids: list[int]) -> dict[int, DeadLetter]:
 
 async def _rows(at: Office, forecast: list[dict[str, str]]) -> Mapping[str, Row]:
     return await at.desk.rows({key for fact in forecast if (key := fact["idempotency_key"])})
+
+
+async def test_what_waits_for_a_flight_is_judged_when_it_has_landed(desk: Office) -> None:
+    first = record("A-1")
+    lease = await desk.claim(first)
+    await desk.guard.park(again(first), bad())
+    flags = ("--config", str(desk.config), "--json")
+    done = answer(await sendonce("replay", "--go", *SIGNED, *flags))
+    assert [one["what"] for one in done["forecast"]] == [What.WAITS]
+    await desk.guard.record(lease, MarkSent("file", "x"), desk.mail(first), first)
+    await desk.settle()
+    assert [one.status for one in await desk.guard.dead_letters()] == [LetterStatus.REPLAYED]
+    assert desk.sent() == set()
 
 
 async def test_fifty_replays_of_a_bad_record_leave_one_letter_of_the_same_size(

@@ -16,6 +16,7 @@ from consumer.model import (
     Bad,
     Claim,
     Evidence,
+    MarkParked,
     MarkSent,
     MarkUnknown,
     OutcomeStatus,
@@ -118,6 +119,21 @@ async def test_letters_are_discarded_and_an_unknown_one_takes_its_row_along(
     assert left == dict.fromkeys((Reason.MALFORMED, Reason.UNKNOWN), LetterStatus.DISCARDED)
     assert (await look(guard, item)).status is Status.DISCARDED
     assert isinstance(await desk.discard_letter(10**9, "by ada, now: no"), NotDone)
+
+
+async def test_what_waits_for_its_next_round_is_given_up_with_its_letter(
+    guard: Guard, desk: Desk
+) -> None:
+    item = claim()
+    lease = granted(await guard.claim(item)).lease
+    await guard.record(lease, MarkParked("refused", 300), item.mail, item.record)
+    [letter] = await guard.dead_letters()
+    result = await desk.discard_letter(letter.id, "by ada, now: no")
+    assert isinstance(result, Discarded)
+    assert result.letters == (letter.id,)
+    assert (await look(guard, item)).status is Status.DISCARDED
+    assert [one.row.key for one in await guard.outcomes_due()] == [item.mail.key]
+    assert await guard.take_due() == []
 
 
 async def test_proof_is_taken_of_what_was_given_up(guard: Guard, desk: Desk) -> None:
