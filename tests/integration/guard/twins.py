@@ -19,6 +19,7 @@ from consumer.guard.desk import Desk
 from consumer.guard.letters import DeadLetter
 from consumer.guard.operators import NotDone
 from consumer.guard.parking import Due
+from consumer.guard.telling import Settled
 from consumer.guard.terms import Terms
 from consumer.model import Claim, Lease, Row
 from tests.simulation.store import Store
@@ -152,6 +153,8 @@ def plain(answer: Any) -> Any:
         )
     if isinstance(answer, NotDone):  # why, is said for people
         return "NotDone"
+    if isinstance(answer, Settled):  # of several letters at its place, any one has the record
+        return plain([answer.row, answer.record.coordinates])
     if is_dataclass(answer) and not isinstance(answer, type):
         return {
             "": type(answer).__name__,
@@ -173,4 +176,4 @@ def apart(there: Any, here: Any, at: str = "") -> Iterator[str]:
 
 
 def _no_order(answer: list[Any]) -> bool:
-    return bool(answer) and type(answer[0]).__name__ in ("Due", "Settled", "Row", "News")
+    return bool(answer) and type(answer[0]).__name__ in ("Due", "Settled", "Row")
