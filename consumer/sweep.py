@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import structlog
 
-from consumer.intake.cluster import KafkaUnreachableError
+from consumer.intake.cluster import KafkaRefusedError, KafkaUnreachableError
 from consumer.intake.kafka import RecordGoneError
 from consumer.model import Status
 
@@ -48,7 +48,7 @@ class Sweep:
         except RecordGoneError as gone:
             log.error("orphaned", key=row.key, status=row.status, why=str(gone))  # noqa: TRY400 - a finding, not a defect
             await self.guard.orphan(row, str(gone))
-        except KafkaUnreachableError as problem:
+        except (KafkaUnreachableError, KafkaRefusedError) as problem:
             log.warning("cannot sweep", key=row.key, error=str(problem))  # the next sweep will
         else:
             log.warning("swept", key=row.key, status=row.status)

@@ -19,6 +19,10 @@ class KafkaRefusedError(Exception):
     """The cluster answers, and says no: login, rights, topics. Waiting does not help."""
 
 
+class TopicsMissingError(KafkaRefusedError):
+    """Topics do not exist; nothing else is wrong."""
+
+
 class OffsetsLostError(Exception):
     """A partition's next offset is no longer (or not yet) in its log: a person must decide."""
 

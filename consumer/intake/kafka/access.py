@@ -25,12 +25,18 @@ from aiokafka.errors import (
     for_code,
 )
 
-from consumer.intake.cluster import Cluster, KafkaRefusedError, KafkaUnreachableError
+from consumer.intake.cluster import (
+    Cluster,
+    KafkaRefusedError,
+    KafkaUnreachableError,
+    TopicsMissingError,
+)
 
 log = structlog.get_logger(__name__)
 
 STEP_DEADLINE = 30.0  # seconds for one step of opening; aiokafka's own ends are longer, or none
 _PROBE_TIMEOUT_MS = 5_000
+_MISSING = "does not exist"
 
 _LOGIN = (
     AuthenticationFailedError,
@@ -151,14 +157,15 @@ async def check_topics(cluster: Cluster, topics: Collection[str]) -> Mapping[str
 def _counted(found: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     problems = [text for topic in found if (text := _problem(topic))]
     if problems:
-        raise KafkaRefusedError("; ".join(problems))
+        missing = all(text.endswith(_MISSING) for text in problems)
+        raise (TopicsMissingError if missing else KafkaRefusedError)("; ".join(problems))
     return {topic["topic"]: len(topic["partitions"]) for topic in found}
 
 
 def _problem(topic: Mapping[str, Any]) -> str | None:
     error = for_code(topic["error_code"])
     if error is UnknownTopicOrPartitionError:
-        return f"topic {topic['topic']} does not exist"
+        return f"topic {topic['topic']} {_MISSING}"
     if error is TopicAuthorizationFailedError:
         return f"no right to read topic {topic['topic']}"
     return None

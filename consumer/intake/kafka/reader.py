@@ -7,7 +7,12 @@ from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
-from consumer.intake.cluster import Cluster, KafkaRefusedError
+from consumer.intake.cluster import (
+    Cluster,
+    KafkaRefusedError,
+    KafkaUnreachableError,
+    TopicsMissingError,
+)
 from consumer.intake.kafka.access import check_topics, client_options, translated
 from consumer.intake.kafka.client import to_record
 from consumer.intake.kafka.closing import ended
@@ -30,31 +35,45 @@ class Reader:
         self._consumer: Any = None
 
     async def read(self, at: Coordinates) -> Record:
-        """Return the record. Raises RecordGoneError, KafkaUnreachableError."""
+        """Return the record. Raises RecordGoneError, KafkaUnreachableError, KafkaRefusedError.
+
+        Gone is what the cluster says is gone: of a row whose record is gone no mail is made.
+        """
         await self._see_partition(at)
-        async with translated(self._cluster):
-            consumer = await self._opened()
-            place = TopicPartition(at.topic, at.partition)
-            consumer.assign([place])
-            first = (await consumer.beginning_offsets([place]))[place]
-            end = (await consumer.end_offsets([place]))[place]
-            if not first <= at.offset < end:
-                raise RecordGoneError(f"the log holds offsets {first} to {end}")
-            consumer.seek(place, at.offset)
-            return await self._found(consumer, place, at)
+        try:
+            async with translated(self._cluster):
+                return await self._read(at)
+        except (KafkaUnreachableError, KafkaRefusedError):
+            await self.close()  # the next read connects anew, with the password as it is by then
+            raise
 
     async def _see_partition(self, at: Coordinates) -> None:
         """Ask first: the client waits without end for a partition that does not exist."""
         try:
-            counts = await check_topics(self._cluster, [at.topic])
-        except KafkaRefusedError as refusal:
-            raise RecordGoneError(str(refusal)) from refusal
-        if at.partition >= counts[at.topic]:
-            raise RecordGoneError(f"topic {at.topic} has {counts[at.topic]} partitions")
+            count = (await check_topics(self._cluster, [at.topic]))[at.topic]
+        except TopicsMissingError as missing:
+            raise RecordGoneError(str(missing)) from missing
+        if count == 0:
+            raise KafkaUnreachableError(f"topic {at.topic} has no leader to ask")
+        if at.partition >= count:
+            raise RecordGoneError(f"topic {at.topic} has {count} partitions")
+
+    async def _read(self, at: Coordinates) -> Record:
+        consumer = await self._opened()
+        place = TopicPartition(at.topic, at.partition)
+        consumer.assign([place])
+        first = (await consumer.beginning_offsets([place]))[place]
+        end = (await consumer.end_offsets([place]))[place]
+        if not first <= at.offset < end:
+            raise RecordGoneError(f"the log holds offsets {first} to {end}")
+        consumer.seek(place, at.offset)
+        return await self._found(consumer, place, at)
 
     async def _found(self, consumer: Any, place: TopicPartition, at: Coordinates) -> Record:
         batches = await consumer.getmany(place, timeout_ms=int(PATIENCE * 1000), max_records=1)
-        for message in batches.get(place, ()):
+        if not batches.get(place):  # the client keeps a broker's silence to itself
+            raise KafkaUnreachableError(f"nothing was read within {PATIENCE:g} s")
+        for message in batches[place]:
             record = to_record(message)
             if record.coordinates == at:
                 return record
@@ -63,14 +82,13 @@ class Reader:
     async def _opened(self) -> Any:
         if self._consumer is None:
             tolerate_names()
-            consumer = AIOKafkaConsumer(
+            self._consumer = AIOKafkaConsumer(
                 **client_options(self._cluster),
                 enable_auto_commit=False,
                 auto_offset_reset="none",
                 isolation_level="read_committed",
             )
-            await consumer.start()
-            self._consumer = consumer
+            await self._consumer.start()
         return self._consumer
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Upstream hears of every end that comes after its record was finished, and of the last one last."""
+"""Upstream hears of every end that comes after its record was finished, the last one last."""
 
 from __future__ import annotations
 

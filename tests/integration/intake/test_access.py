@@ -13,8 +13,9 @@ from consumer.intake.cluster import (
     KafkaUnreachableError,
     SaslMechanism,
 )
-from consumer.intake.kafka import check_topics
+from consumer.intake.kafka import Reader, RecordGoneError, check_topics
 from consumer.intake.publisher import OutcomePublisher
+from consumer.model import Coordinates
 from tests.parts.kafka import Kafka, start_kafka
 
 
@@ -56,6 +57,20 @@ async def test_a_wrong_password_is_a_refusal_that_waiting_does_not_mend(
     with pytest.raises(KafkaRefusedError, match="login refused") as refused:
         await check_topics(cluster, {"any"})
     assert "closed" not in str(refused.value)
+
+
+async def test_a_refused_login_takes_no_record_for_gone(guarded: Kafka) -> None:
+    """Of a row whose record is gone no mail is made: a rotated password is not that."""
+    password = ["closed"]
+    reader = Reader(_cluster(guarded, "PLAIN", password=password))
+    try:
+        with pytest.raises(KafkaRefusedError, match="login refused"):
+            await reader.read(Coordinates("any", 0, 0, 0))
+        password[0] = "open sesame"
+        with pytest.raises(RecordGoneError, match="does not exist"):
+            await reader.read(Coordinates("any", 0, 0, 0))
+    finally:
+        await reader.close()
 
 
 # asyncio (3.11) leaves the socket of a failed handshake to the garbage collector.

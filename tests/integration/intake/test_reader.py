@@ -14,7 +14,6 @@ from consumer.intake.kafka.client import to_record
 from consumer.model import Record
 from tests.integration.intake.conftest import Scene
 
-
 Make = Callable[[int], Awaitable[Scene]]
 
 
