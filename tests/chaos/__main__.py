@@ -15,7 +15,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tests.chaos import measuring
+from tests.chaos import measuring, table
+from tests.chaos.matrix import matrix, violations
 from tests.chaos.printing import printed
 from tests.chaos.storm import Plan, storm
 
@@ -31,6 +32,7 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="logs and configurations")
     parser.add_argument("--takeover", type=int, metavar="N")
     parser.add_argument("--frozen", type=int, metavar="N")
+    parser.add_argument("--matrix", action="store_true")
     return say(asyncio.run(chosen(parser.parse_args())))
 
 
@@ -39,6 +41,8 @@ async def chosen(given: argparse.Namespace) -> Iterable[str | dict[str, Any]]:
         return await measuring.takeover(given.takeover, given.seed)
     if given.frozen:
         return await measuring.frozen(given.frozen, given.seed)
+    if given.matrix:
+        return await kill_matrix()
     report = await storm(
         Plan(
             given.events,
@@ -51,6 +55,13 @@ async def chosen(given: argparse.Namespace) -> Iterable[str | dict[str, Any]]:
         )
     )
     return [*printed(report), report.facts()]
+
+
+async def kill_matrix() -> Iterable[str | dict[str, Any]]:
+    cells = await matrix()
+    table.write(cells)
+    wrong = violations(cells)
+    return [*table.table(cells), "", *wrong, {"in_order": not wrong, "cells": len(cells)}]
 
 
 def say(lines: Iterable[str | dict[str, Any]]) -> int:
