@@ -102,7 +102,7 @@ class Foresight:
             case GoOn(row, mail):
                 what, detail = self._send(mail, letter)
             case Inquire(row, mail):
-                what, detail = What.EVIDENCE, f"{row.provider} is asked; nothing is sent for it"
+                what, detail = What.EVIDENCE, f"evidence is looked for at {row.provider}"
             case Lost(row):
                 what, detail = What.EVIDENCE, "its worker vanished: its outcome is unknown"
             case Beside(row):

@@ -20,9 +20,7 @@ _LONGEST_ID = 18  # digits of an id that its column can hold
 
 @app.command()
 def discard(
-    things: Annotated[
-        list[str], typer.Argument(metavar="ID|KEY...", help="Dead letters, or keys.")
-    ],
+    things: Annotated[list[str], typer.Argument(metavar="ID|KEY", help="Dead letters, or keys.")],
     by: ByOption = None,
     why: WhyOption = None,
     config: ConfigOption = DEFAULT_CONFIG,

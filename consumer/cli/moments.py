@@ -8,7 +8,7 @@ from typing import Final
 
 from consumer.cli.app import Stop
 
-_AGO: Final = re.compile(r"([1-9][0-9]{0,5})([smhd])")
+_AGO: Final = re.compile(r"([1-9][0-9]{0,4})([smhd])")
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 

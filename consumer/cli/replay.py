@@ -52,7 +52,8 @@ class Seen:
 
 
 IdsArgument = Annotated[
-    list[int] | None, typer.Argument(metavar="[ID]...", help="Only these dead letters.")
+    list[int] | None,
+    typer.Argument(metavar="ID", min=1, max=2**63 - 1, help="Only these dead letters."),
 ]
 ReasonOption = Annotated[list[Reason] | None, typer.Option(help="Only these; repeatable.")]
 TypeOption = Annotated[
@@ -95,9 +96,9 @@ def replay(
 ) -> None:
     """Say what would become of dead letters now; with --go, have the service do it.
 
-    The same record, the same key, through the same guard: what was sent is not sent again. An
-    unknown outcome is only looked for. max_age holds none back; the allow-list does. The workers
-    do it, so one has to be running.
+    The same record, the same key, through the same guard: what was sent is not sent again. Of
+    an unknown outcome, evidence is looked for. max_age holds none back; the allow-list does. The
+    workers do it, so one has to be running.
 
     \b
     Examples:

@@ -63,6 +63,17 @@ def test_help_shows_an_example(sendonce: Sendonce, command: str) -> None:
         "dead-letters list --before 99999999999999999999999",
         "dead-letters list --reason luck",
         "show nokey",
+        "replay x",
+        "replay 99999999999999999999999",
+        "replay --go",
+        "replay --go --by ada",
+        "replay --since yesterday",
+        "replay --since 2026-11-30T14:02:00",
+        "replay --status settled",
+        "resend nokey --by ada --why x",
+        "resend " + "0" * 48,
+        "discard nothing --by ada --why x",
+        "discard 1",
     ],
 )
 def test_wrong_usage_ends_with_2(configured: Path, sendonce: Sendonce, arguments: str) -> None:

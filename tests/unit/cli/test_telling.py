@@ -49,8 +49,8 @@ def test_a_lost_answer_that_was_found_is_told_from_the_first_try_to_its_proof() 
             " (record orders/3@42) was first tried through postmark."
         ),
         (
-            "Ten seconds later the request to postmark broke off (read timeout); nobody knew whether"
-            " it was sent."
+            "Ten seconds later the request to postmark broke off (read timeout); nobody knew"
+            " whether it was sent."
         ),
         "Two seconds later postmark was asked (not found yet), which settled nothing yet.",
         "Ten seconds later postmark, asked, had it under id pm-1: sent once.",
