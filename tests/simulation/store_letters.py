@@ -180,7 +180,11 @@ def _own_is_open(db: Database, beside: StoredLetter) -> bool:
 
 def wait_for_deploy(db: Database, letter: DeadLetter, seconds: float) -> None:
     stored = of_id(db, letter.id)
-    if stored is not None and stored.status is LetterStatus.PARKED:
+    if stored is None or stored.status is not LetterStatus.PARKED:
+        return
+    if stored.last_failed_at < db.now - WAIT_FOR_DEPLOY:
+        stored.status, stored.next_check_at, stored.replay = LetterStatus.OPEN, None, False
+    else:
         stored.next_check_at = db.now + seconds
 
 

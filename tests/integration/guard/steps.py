@@ -266,14 +266,22 @@ async def start_round(twins: Twins, random: Random) -> str:
     return "next round: " + _keep(twins, worker, item, there, here)
 
 
+def _leases(flight: Flight, random: Random) -> tuple[Lease, Lease]:
+    """Each side's lease; or copies, for an answer that gets lost: the flight never hears of it."""
+    if random.random() < 0.2:
+        return replace(flight.real), replace(flight.model)
+    return flight.real, flight.model
+
+
 async def next_attempt(twins: Twins, random: Random) -> str:
-    flight = _flight(twins, random, of=(Status.WAITING,))
+    flight = _flight(twins, random, of=(Status.WAITING, Status.SENDING))
     if flight is None:
         return "no flight"
     more = (random.choice(PROVIDERS), "account", b"h2")
+    real, model = _leases(flight, random)
     _, here = await twins.both(
-        twins.guards[flight.worker].next_attempt(flight.real, *more),
-        lambda: twins.store.next_attempt(flight.model, *more, twins.terms(flight.worker)),
+        twins.guards[flight.worker].next_attempt(real, *more),
+        lambda: twins.store.next_attempt(model, *more, twins.terms(flight.worker)),
     )
     return f"{_name(flight)} starts another attempt at {more[0]}: {_short(here)}"
 
@@ -283,9 +291,10 @@ async def record(twins: Twins, random: Random) -> str:
     if flight is None:
         return "no flight"
     transition, item = _transition(random), flight.claim
+    real, model = _leases(flight, random)
     _, here = await twins.both(
-        twins.guards[flight.worker].record(flight.real, transition, item.mail, item.record),
-        lambda: twins.store.record(flight.model, transition, item.mail, item.record),
+        twins.guards[flight.worker].record(real, transition, item.mail, item.record),
+        lambda: twins.store.record(model, transition, item.mail, item.record),
     )
     _same_leases(flight)
     return f"{_name(flight)} records {transition}: {_short(here)}"
