@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from consumer.guard.doubts import SHARED_FATE
+from consumer.guard.doubts import SHARED_FATE, WAIT_FOR_DEPLOY
 from consumer.guard.history import entry
 from consumer.guard.letters import DeadLetter, LetterStatus
 from consumer.guard.parking import Age, Due

@@ -124,7 +124,7 @@ def _is_live(twins: Twins, flight: Flight, of: tuple[Status, ...]) -> bool:
 
 
 def _proof(random: Random) -> MarkSent:
-    by = random.choice((None, None, Evidence.LOOKUP, Evidence.REPEAT, Evidence.POLICY))
+    by = random.choice((None, None, None, Evidence.REPEAT, Evidence.POLICY))
     return MarkSent(random.choice(PROVIDERS), f"id-{random.randrange(3)}", by)
 
 
@@ -133,7 +133,7 @@ def _transition(random: Random) -> Transition:
         return random.random() < 0.5
 
     kinds: tuple[tuple[int, Callable[[], Transition]], ...] = (
-        (2, lambda: _proof(random)),
+        (3, lambda: _proof(random)),
         (4, lambda: MarkFailed("no", random.choice((None, Reason.REJECTED, Reason.EXHAUSTED)))),
         (6, lambda: MarkWaiting("503", give_back=flip(), release=flip())),
         (2, lambda: MarkParked("used up", random.choice((0.0, 300.0)))),
@@ -541,7 +541,7 @@ STEPS: dict[str, tuple[float, Go]] = {
     "take open": (8, take_open),
     "rob": (4, rob),
     "claim together": (4, claim_together),
-    "start round": (3, start_round),
+    "start round": (5, start_round),
     "next attempt": (6, next_attempt),
     "record": (18, record),
     "record together": (4, record_together),
