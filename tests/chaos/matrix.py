@@ -28,7 +28,7 @@ from tests.whole.stack import deployed
 PROVIDERS: Final = ("ses", "sendgrid", "postmark", "mailgun", "resend", "smtp", "file")
 TOGETHER: Final = 3  # cells at once
 GLANCE: Final = 0.1  # seconds
-CELL: Final = 150.0  # seconds
+CELL: Final = 240.0  # seconds
 TRIES: Final = 2  # of a cell on a busy machine
 CALLS: Final = {"sendgrid", "postmark", "mailgun", "resend"}
 HOOK: Final = "during a webhook"

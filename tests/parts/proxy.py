@@ -73,7 +73,8 @@ async def start_proxy(host: str, port: int) -> AsyncIterator[Proxy]:
         assert task is not None
         proxy._tasks.add(task)
         try:
-            await _serve(proxy, (host, port), reader, writer)
+            with contextlib.suppress(asyncio.CancelledError):  # asyncio would make a noise of it
+                await _serve(proxy, (host, port), reader, writer)
         finally:
             proxy._tasks.discard(task)
 
