@@ -36,7 +36,9 @@ HISTORY = """
 
 
 async def compare(twins: Twins) -> None:
-    """Raise `Mismatch` where a row, a letter or a line of history differs, and say in which."""
+    """Raise `Mismatch` where a row, a letter, a line of history or an alarm differs: in which."""
+    if twins.doubles != twins.store.doubles:
+        raise Mismatch(f"alarms\n  {twins.doubles}\n  {twins.store.doubles}")
     there, here = await _real(twins.sql), _simulated(twins.store)
     if there == here:
         return

@@ -17,6 +17,7 @@ import pytest
 
 from consumer.guard import Guard, leases, parking, terms
 from consumer.guard.desk import Desk
+from consumer.model import MarkSent, Row
 from tests.integration.guard.steps import Step, draw
 from tests.integration.guard.tables import compare
 from tests.integration.guard.twins import CLOCK, LEASE, Mismatch, Twins, owner_of
@@ -32,9 +33,10 @@ async def twins(database: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
     await sql.execute(CLOCK)
     await sql.close()
     sql = await asyncpg.connect(database)
-    guards = [await _open(database, worker) for worker in range(2)]
+    doubles: list[tuple[Row, MarkSent]] = []
+    guards = [await _open(database, worker, doubles) for worker in range(2)]
     desk = await Desk.open(database, environment="test")
-    made = Twins(guards, desk, sql)
+    made = Twins(guards, desk, sql, doubles)
     for module in (terms, leases, parking):
         monkeypatch.setattr(module, "elapsed", lambda: made.store.now, raising=False)
     yield made
@@ -44,10 +46,10 @@ async def twins(database: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
     await sql.close()
 
 
-async def _open(dsn: str, worker: int) -> Guard:
+async def _open(dsn: str, worker: int, doubles: list[tuple[Row, MarkSent]]) -> Guard:
     return await Guard.open(
         dsn, owner=owner_of(worker), lease=LEASE, retention=30 * 86400.0, environment="test",
-        on_double=lambda row, proof: None,
+        on_double=lambda row, proof: doubles.append((row, proof)),
     )  # fmt: skip
 
 

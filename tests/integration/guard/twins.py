@@ -21,7 +21,7 @@ from consumer.guard.operators import NotDone
 from consumer.guard.parking import Due
 from consumer.guard.telling import Settled
 from consumer.guard.terms import Terms
-from consumer.model import Claim, Lease, Row
+from consumer.model import Claim, Lease, MarkSent, Row
 from tests.simulation.store import Store
 from tests.simulation.store_columns import CheckViolation
 from tests.simulation.store_tables import UniqueViolation
@@ -74,6 +74,7 @@ class Twins:
     guards: list[Guard]
     desk: Desk
     sql: asyncpg.Connection[Any]
+    doubles: list[tuple[Row, MarkSent]]  # what the real guards alarmed
     store: Store = field(default_factory=lambda: Store(now=START))
     flights: list[Flight] = field(default_factory=list)
     rows: list[Row] = field(
@@ -86,6 +87,7 @@ class Twins:
         await self.sql.execute(RESET)
         self.store = Store(now=START)
         self.flights.clear()
+        self.doubles.clear()
         self.rows.clear()
         self.letters.clear()
         await self.tick(0)
