@@ -11,12 +11,12 @@ import asyncio
 import json
 import secrets
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from tests.chaos import measuring, table
 from tests.chaos.matrix import matrix, violations
+from tests.chaos.measuring import Told
 from tests.chaos.printing import printed
 from tests.chaos.storm import Plan, storm
 
@@ -33,41 +33,46 @@ def main() -> int:
     parser.add_argument("--takeover", type=int, metavar="N")
     parser.add_argument("--frozen", type=int, metavar="N")
     parser.add_argument("--matrix", action="store_true")
-    return say(asyncio.run(chosen(parser.parse_args())))
+    return asyncio.run(say(chosen(parser.parse_args())))
 
 
-async def chosen(given: argparse.Namespace) -> Iterable[str | dict[str, Any]]:
+def chosen(given: argparse.Namespace) -> Told:
     if given.takeover:
-        return await measuring.takeover(given.takeover, given.seed)
+        return measuring.takeover(given.takeover, given.seed)
     if given.frozen:
-        return await measuring.frozen(given.frozen, given.seed)
-    if given.matrix:
-        return await kill_matrix()
-    report = await storm(
-        Plan(
-            given.events,
-            given.minutes,
-            given.seed,
-            given.workers,
-            given.kill_every,
-            given.patience,
-            given.keep,
-        )
+        return measuring.frozen(given.frozen, given.seed)
+    return kill_matrix() if given.matrix else chaos(given)
+
+
+async def chaos(given: argparse.Namespace) -> Told:
+    plan = Plan(
+        given.events,
+        given.minutes,
+        given.seed,
+        given.workers,
+        given.kill_every,
+        given.patience,
+        given.keep,
     )
-    return [*printed(report), report.facts()]
+    report = await storm(plan)
+    for line in printed(report):
+        yield line
+    yield report.facts()
 
 
-async def kill_matrix() -> Iterable[str | dict[str, Any]]:
+async def kill_matrix() -> Told:
     cells = await matrix()
     table.write(cells)
     wrong = violations(cells)
-    return [*table.table(cells), "", *wrong, {"in_order": not wrong, "cells": len(cells)}]
+    for line in [*table.table(cells), "", *wrong]:
+        yield line
+    yield {"in_order": not wrong, "cells": len(cells)}
 
 
-def say(lines: Iterable[str | dict[str, Any]]) -> int:
-    """Print what a person reads, then the facts; return the exit code."""
+async def say(lines: Told) -> int:
+    """Print what a person reads, and at the end the facts; return the exit code."""
     facts: dict[str, Any] = {}
-    for line in lines:
+    async for line in lines:
         facts = line if isinstance(line, dict) else facts
         print(json.dumps(line) if isinstance(line, dict) else line, flush=True)  # noqa: T201
     return 0 if facts["in_order"] else 1

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import random
 import signal
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -36,21 +37,19 @@ class Freeze:
     held: int
     sent_on_waking: int
     twice: int
-    left_unended: int  # rows that are `sending` under its name after the waking
 
 
-async def freezes(parts: Parts, folder: Path, times: int, seed: int) -> list[Freeze]:
+async def freezes(parts: Parts, folder: Path, times: int, seed: int) -> AsyncIterator[Freeze]:
+    """Put one of two workers to sleep under load, again and again."""
     dice = random.Random(seed)
     async with alone(parts, folder, **{"providers.postmark": NARROW}) as (stack, double):
         double.script.always(SLOW)
-        found = []
         async with load(stack, rate=RATE, repeats=False):
             workers = await members(stack, 2)
             for number in range(times):
                 await asyncio.sleep(dice.uniform(0.5, 1.5))
-                found.append(await _sleep(stack, double, workers[number % 2], dice))
+                yield await _sleep(stack, double, workers[number % 2], dice)
                 await shared(workers)
-        return found
 
 
 async def _sleep(stack: Stack, double: Double, member: Member, dice: random.Random) -> Freeze:
@@ -66,7 +65,6 @@ async def _sleep(stack: Stack, double: Double, member: Member, dice: random.Rand
         held=len(unsent),
         sent_on_waking=len(unsent & double.ledger.accepted.keys()),
         twice=len(double.ledger.accepted_twice),
-        left_unended=len(await _held(stack, member) & held),
     )
 
 

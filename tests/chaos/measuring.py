@@ -1,25 +1,37 @@
-"""One worker's death, or sleep, measured many times: a line each, a table, one JSON object."""
+"""One worker's death, or sleep, measured many times: a line each, then one JSON object."""
 
 from __future__ import annotations
 
 import statistics
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from tests.chaos.alone import LEASE, SESSION, parts
-from tests.chaos.frozen import freezes
-from tests.chaos.takeover import LIMIT, takeovers
+from tests.chaos.alone import LEASE, SESSION, Parts, parts
+from tests.chaos.frozen import Freeze, freezes
+from tests.chaos.takeover import LIMIT, Takeover, takeovers
 from tests.chaos.world import machine
 
+Told: TypeAlias = AsyncIterator[str | dict[str, Any]]
 
-async def takeover(times: int, seed: int) -> Iterator[dict[str, Any] | str]:
-    with tempfile.TemporaryDirectory(prefix="sendonce-takeover-") as made:
+
+@asynccontextmanager
+async def _place() -> AsyncIterator[tuple[Parts, Path]]:
+    with tempfile.TemporaryDirectory(prefix="sendonce-death-") as made:
         async with parts() as running:
-            found = await takeovers(running, Path(made), times, seed)
+            yield running, Path(made)
+
+
+async def takeover(times: int, seed: int) -> Told:
+    found: list[Takeover] = []
+    async with _place() as (running, folder):
+        async for each in takeovers(running, folder, times, seed):
+            found.append(each)
+            yield f"  {each.seconds:6.2f} s, {each.in_the_air} in the air, {each.twice} twice"
     took = sorted(each.seconds for each in found)
-    facts = {
+    yield {
         "in_order": took[-1] <= LIMIT and not found[-1].twice,
         "kills": len(found),
         "seed": seed,
@@ -32,16 +44,15 @@ async def takeover(times: int, seed: int) -> Iterator[dict[str, Any] | str]:
         "twice": found[-1].twice,
         **machine(),
     }
-    return iter(
-        [*(f"  {each.seconds:6.2f} s, {each.in_the_air} in the air" for each in found), facts]
-    )
 
 
-async def frozen(times: int, seed: int) -> Iterator[dict[str, Any] | str]:
-    with tempfile.TemporaryDirectory(prefix="sendonce-frozen-") as made:
-        async with parts() as running:
-            found = await freezes(running, Path(made), times, seed)
-    facts = {
+async def frozen(times: int, seed: int) -> Told:
+    found: list[Freeze] = []
+    async with _place() as (running, folder):
+        async for each in freezes(running, folder, times, seed):
+            found.append(each)
+            yield f"  {each.held} held, {each.sent_on_waking} sent on waking, {each.twice} twice"
+    yield {
         "in_order": not any(each.sent_on_waking or each.twice for each in found),
         "freezes": len(found),
         "seed": seed,
@@ -51,5 +62,3 @@ async def frozen(times: int, seed: int) -> Iterator[dict[str, Any] | str]:
         "twice": found[-1].twice,
         **machine(),
     }
-    lines = (f"  {each.held} held, {each.sent_on_waking} sent on waking" for each in found)
-    return iter([*lines, facts])

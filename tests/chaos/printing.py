@@ -31,6 +31,7 @@ def printed(report: Report) -> Iterator[str]:
     yield f"    lost                                     {sum(map(len, tally.lost.values())):>9,}"
     yield f"    accepted twice                           {len(tally.twice):>9,}"
     yield f"    copies that a type's policy allowed      {tally.allowed:>9,}"
+    yield f"    rows that name two mails                 {tally.told_double:>9,}"
     yield ""
     for line in tally.stories:
         yield f"    {line}"

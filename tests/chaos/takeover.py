@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -36,19 +36,17 @@ class Takeover:
     twice: int
 
 
-async def takeovers(parts: Parts, folder: Path, times: int, seed: int) -> list[Takeover]:
+async def takeovers(parts: Parts, folder: Path, times: int, seed: int) -> AsyncIterator[Takeover]:
     """Kill one of two workers under load, again and again."""
     dice = random.Random(seed)
     async with alone(parts, folder) as (stack, double):
         double.script.always(SLOW)
-        found = []
         async with load(stack, rate=RATE, repeats=False):
             workers = await members(stack, 2)
             for number in range(times):
                 await _busy(double, dice)
-                found.append(await _death(stack, double, workers[number % 2]))
+                yield await _death(stack, double, workers[number % 2])
                 await shared(workers)
-        return found
 
 
 async def _busy(double: Double, dice: random.Random) -> None:

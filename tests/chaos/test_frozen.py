@@ -15,6 +15,6 @@ from tests.parts.postgres import Postgres
 async def test_a_worker_frozen_past_its_lease_sends_nothing_on_waking(
     kafka: Kafka, postgres: Postgres, tmp_path: Path
 ) -> None:
-    found = await freezes((kafka, postgres), tmp_path, times=3, seed=1)
+    found = [each async for each in freezes((kafka, postgres), tmp_path, times=3, seed=1)]
     assert [each for each in found if each.sent_on_waking or each.twice] == []
     assert min(each.held for each in found) > 0  # else nothing was to be sent
