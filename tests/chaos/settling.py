@@ -19,6 +19,7 @@ from tests.whole.stack import Stack
 
 GLANCE = 0.5  # seconds
 SOON = 2.0  # seconds that are waited for in earnest
+QUIET = 3.0  # seconds for which a date has to stand still before it is leapt to
 LEAP = 300.0  # seconds, at most, at once
 LONGEST = 8 * 3600.0  # seconds; who asks a provider in vain gives up after two hours
 
@@ -48,13 +49,23 @@ class Clock:
     stack: Stack
     leapt: float = 0.0
     began: float = field(default_factory=time.monotonic)
+    _due: float = 0.0
+    _since: float = 0.0
 
     @property
     def took(self) -> float:
         """Seconds that it would have taken."""
         return time.monotonic() - self.began + self.leapt
 
-    async def leap(self, seconds: float) -> None:
+    async def pass_over(self, due_in: float) -> None:
+        """Leap to what is due, if nobody is at it: who takes a letter moves its date on first."""
+        due, now = time.monotonic() + due_in, time.monotonic()
+        if abs(due - self._due) > GLANCE:
+            self._due, self._since = due, now
+        elif now - self._since > QUIET and due_in > SOON:
+            await self._leap(min(due_in, LEAP))
+
+    async def _leap(self, seconds: float) -> None:
         for statement in (ROWS, LETTERS):
             await self.stack.sql(statement, timedelta(seconds=seconds))
         self.leapt += seconds
@@ -65,8 +76,8 @@ class Clock:
         if not any((left["flying"], left["untold"], left["parked"])):
             return False
         due_in = left["due_in"]
-        if due_in is not None and due_in > SOON and not left["flying"]:
-            await self.leap(min(due_in, LEAP))
+        if due_in is not None and not left["flying"]:
+            await self.pass_over(due_in)
         await asyncio.sleep(GLANCE)
         return True
 
