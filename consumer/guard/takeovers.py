@@ -1,4 +1,4 @@
-"""Rows that are taken over from whoever had them, at exactly the epoch and status as judged."""
+"""Rows that are taken over from whoever had them, exactly as they were judged."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from consumer.guard.terms import Terms, columns, is_ours, lease_of, own_lease, v
 from consumer.model import Claim, ClaimResult, Found, Granted, Status
 
 # A `failed` row starts anew, for the record at hand. A `waiting` one goes on, at its own
-# coordinates, with the attempts it has left ($20: or with a new round). An `unknown` one stays in
+# coordinates, with the attempts it has left ($21: or with a new round). An `unknown` one stays in
 # doubt, and with the account that sent, unless it was proven never sent; its record is finished,
 # so upstream hears from the row.
 TAKE_OVER = """
     UPDATE sent_message m
        SET status = 'sending', epoch = m.epoch + 1, owner = $1, token = u.tk,
            lease_until = now() + $2::interval, attempt_deadline = now() + $2::interval,
-           attempts = CASE WHEN m.status = 'failed' OR $20 THEN 1 ELSE m.attempts + 1 END,
-           round = CASE WHEN m.status = 'failed' THEN 0 WHEN $20 THEN m.round + 1 ELSE m.round END,
+           attempts = CASE WHEN m.status = 'failed' OR $21 THEN 1 ELSE m.attempts + 1 END,
+           round = CASE WHEN m.status = 'failed' THEN 0 WHEN $21 THEN m.round + 1 ELSE m.round END,
            fingerprint = u.f, catalogue = u.c, recipient = u.r, body_hash = u.bh,
            first_attempt_at = CASE
                WHEN m.status = 'failed' OR (m.provider, m.account) <> (u.p, u.a) THEN now()
@@ -37,9 +37,9 @@ TAKE_OVER = """
            record_timestamp = CASE WHEN m.status = 'failed' THEN u.ts ELSE m.record_timestamp END
       FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
                   $9::text[], $10::text[], $11::bytea[], $12::text[], $13::int[], $14::bigint[],
-                  $15::bigint[], $16::int[], $17::text[], $18::bool[], $19::bool[])
-           AS u(k, e, r, f, c, p, a, tk, bh, t, pa, o, ts, ep, st, cl, late)
-     WHERE m.idempotency_key = u.k AND m.epoch = u.ep AND m.status = u.st
+                  $15::bigint[], $16::int[], $17::text[], $18::int[], $19::bool[], $20::bool[])
+           AS u(k, e, r, f, c, p, a, tk, bh, t, pa, o, ts, ep, st, n, cl, late)
+     WHERE m.idempotency_key = u.k AND m.epoch = u.ep AND m.status = u.st AND m.attempts = u.n
        AND (m.status = 'failed'
             OR (m.status = 'waiting' AND coalesce(m.lease_until <= now(), true))
             OR (m.status = 'unknown' AND (u.cl OR (m.provider, m.account) = (u.p, u.a))))
@@ -73,9 +73,10 @@ async def start_round(connection: Any, item: Claim, terms: Terms) -> ClaimResult
 
 
 def _as_read(item: Claim) -> tuple[Any, ...]:
-    """A row that failed since it was read is not taken over: nobody judged that."""
-    epoch, status = (0, "") if item.takes is None else (item.takes.epoch, item.takes.status)
-    return epoch, status, item.clears_doubt, item.late
+    """A row that has failed, or made an attempt, since it was read: nobody judged that."""
+    row = item.takes
+    epoch, status, attempts = (0, "", 0) if row is None else (row.epoch, row.status, row.attempts)
+    return epoch, status, attempts, item.clears_doubt, item.late
 
 
 def _line(values: Any, *, new_round: bool) -> Entry:

@@ -111,7 +111,10 @@ def _insert(db: Database, item: Claim, terms: Terms) -> bool:
 
 def _take_over(db: Database, item: Claim, terms: Terms, *, new_round: bool = False) -> bool:
     row, takes = db.rows.get(item.mail.key), item.takes
-    if row is None or takes is None or (row.epoch, row.status) != (takes.epoch, takes.status):
+    if row is None or takes is None:
+        return False
+    read = takes.epoch, takes.status, takes.attempts
+    if (row.epoch, row.status, row.attempts) != read:
         return False
     if not _may_be_taken(row, item, db.now):
         return False

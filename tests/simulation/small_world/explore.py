@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import time
 from array import array
@@ -59,6 +60,8 @@ def moves(guard: Guard, state: State) -> Iterator[Move]:
     for number, of in enumerate(WORKERS):
         for label, after in _of_worker(guard, state, number):
             yield f"{of} {label}", after
+    if guard.scenario.sweeps:
+        yield from resolver.sweep(guard, state)
     yield from nature.arrive(guard, state)
     yield from nature.webhook(guard, state)
     yield from nature.time(guard, state)
@@ -188,14 +191,23 @@ def _renamed(label: str) -> str:
 
 def explore(scenario: Scenario, *, limit: int | None = None) -> Explored:
     """Visit every state of the scenario. `limit`: give up after so many."""
-    began = time.perf_counter()
+    began = time.process_time()
     search = _Search(scenario)
+    gc.disable()  # nothing is let go of before the end, and millions of tuples would be walked
+    try:
+        return _closed(search, limit, began)
+    finally:
+        gc.enable()
+
+
+def _closed(search: _Search, limit: int | None, began: float) -> Explored:
+    scenario = search.guard.scenario
     law, last, ends = search.run(limit), len(search.states) - 1, 0
     if law is None:
         first, ends = search.stuck()
         if first is not None:
             law, last = "stuck: no end is in reach any more", first
-    steps, seconds = len(search.edges) // 2, time.perf_counter() - began
+    steps, seconds = len(search.edges) // 2, time.process_time() - began
     found = Explored(scenario, len(search.states), steps, seconds, ends, law)
     found.story = [] if law is None else [*search.story(last), _ending(search.states[last])]
     return found

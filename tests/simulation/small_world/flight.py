@@ -160,6 +160,7 @@ def _next(guard: Guard, state: State, slot: Slot, task: Task) -> Iterator[Move]:
     if held is None:
         yield "cannot go on: fenced out", put(state, slot, line.again(task), tables)
     else:
+        held = line.believed(held, tables)
         flies = task._replace(at="flight", held=held, tried=False)
         yield "counts one more attempt", put(state, slot, flies, tables)
 

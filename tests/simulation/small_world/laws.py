@@ -69,7 +69,7 @@ def _exists(scenario: Scenario, state: State, row: Stands) -> bool:
 
 def _letters(state: State, row: Stands) -> str | None:
     """Each state that needs a dead letter has it, and a settled one has none left open."""
-    own = [letter for letter in state.tables.letters if letter.record == row.at]
+    own = [it for it in state.tables.letters if it.record == row.at or it.keyed]
     needs = row.status == "unknown" or (row.status == "failed" and row.kind is not None)
     if needs and not own:
         return f"L1: {row.status}, and no dead letter of it"
@@ -92,7 +92,9 @@ def _finished(state: State, record: int) -> bool:
     row, letters = state.tables
     if any(letter.record == record for letter in letters):
         return True
-    return row.status in CLOSED if row is not None else state.old
+    if any(told.startswith(f"{record} ") for told in state.told):
+        return True
+    return row is not None and row.status in CLOSED
 
 
 # ── Ends
@@ -115,7 +117,9 @@ def _all_settled(state: State) -> bool:
     if row is None:
         return True
     if row.status in CLOSED:
-        return not row.due and f"{row.at} {row.status}" in state.told
+        # Skipped: too old when one worker looked, not yet when the other, slower one did.
+        heard = f"{row.at} {row.status}", f"{row.at} skipped"
+        return not row.due and (any(it in state.told for it in heard) or _is_shown(state.tables))
     return row.status == "unknown" and _is_shown(state.tables)
 
 

@@ -11,7 +11,7 @@ from tests.simulation.small_world.parts import Task
 from tests.simulation.small_world.states import Move, Slot, put
 
 if TYPE_CHECKING:
-    from tests.simulation.small_world.parts import Seen, State, Tables
+    from tests.simulation.small_world.parts import Held, Seen, State, Tables
     from tests.simulation.small_world.tables import Guard
 
 EXPIRED = MarkExpired("held back: too_old")
@@ -42,7 +42,7 @@ def end(
 
 def finish(guard: Guard, state: State, slot: Slot, task: Task, told: str | None) -> State:
     """Publish the outcome; then the offset may be committed, if its ownership still stands."""
-    if told is not None:
+    if told is not None and told != "unknown":
         state = states.tell(state, task.record, told)
     worker = state.workers[slot[0]]
     if not task.tracked:
@@ -96,7 +96,7 @@ def depart(
 
 def too_old(guard: Guard, state: State, slot: Slot, task: Task, takes: Seen | None) -> State:
     if takes is None:
-        return end(guard, state, slot, task)
+        return end(guard, state, slot, task, "skipped")
     expires = task._replace(
         at="expire", takes=takes, clears=True, provider=takes.provider, does=None
     )
@@ -117,12 +117,18 @@ def claim(guard: Guard, state: State, slot: Slot, task: Task) -> Iterator[Move]:
         return
     anew = task.takes is not None and task.takes.status == "failed"
     state = state._replace(counted=0) if anew else state
+    held = believed(held, tables)
     task = task._replace(held=held, tried=False, takes=None, clears=False)
     if task.at == "expire":
         yield "claims, to end it", put(state, slot, task._replace(
             at="record", does=guard.name(EXPIRED)), tables)
     else:
         yield "claims", put(state, slot, task._replace(at="flight"), tables)
+
+
+def believed(held: Held, tables: Tables) -> Held:
+    """A lease counts from before the first try went out: it may be over when the answer comes."""
+    return held._replace(live=tables.row is not None and tables.row.lease == 1)
 
 
 def end_or_look(
@@ -154,4 +160,4 @@ def refuse(guard: Guard, state: State, slot: Slot, task: Task) -> Iterator[Move]
 
 def park(guard: Guard, state: State, slot: Slot, task: Task) -> Iterator[Move]:
     tables, _ = guard.do(guard.park, state.tables, task.record)
-    yield "cannot read it: a dead letter", end(guard, state, slot, task, tables=tables)
+    yield "cannot read it: a dead letter", end(guard, state, slot, task, "dead_letter", tables)

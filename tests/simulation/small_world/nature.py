@@ -215,8 +215,9 @@ def _lease_dies(guard: Guard, state: State, row: Stands) -> Iterator[Move]:
     for number in range(len(WORKERS)):
         for which in ("line", "resolver"):
             task = task_of(state, (number, which))
-            if task is not None and states.name((number, which)) == row.token and task.held:
-                late = task._replace(held=task.held._replace(live=False))
+            if task is not None and states.name((number, which)) == row.token:
+                held = None if task.held is None else task.held._replace(live=False)
+                late = task._replace(held=held)
                 state = put(state, (number, which), late)._replace(excuse=True)
     yield "the lease dies", state
 

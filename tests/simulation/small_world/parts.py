@@ -60,7 +60,7 @@ class Scenario:
     ages: bool = False  # the event may become too old
     deploys: int = 0  # each changes what is rendered; `unreadable` ones cannot read the record
     unreadable: frozenset[int] = frozenset()
-    sweeps: bool = False
+    sweeps: bool = True
     folds: bool = True  # what is refused for sure is not told apart; a removed fence wants False
     replays: int = 0  # what a person may do, and how often
     discards: int = 0

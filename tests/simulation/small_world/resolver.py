@@ -38,12 +38,22 @@ def begin(guard: Guard, state: State, slot: Slot) -> Iterator[Move]:
         _, seen = guard.do(guard.outcomes_due, state.tables)
         if seen is not None:
             yield "reads an outcome to tell", put(state, slot, Task("tell", "tell", takes=seen))
-    if row is not None and guard.scenario.sweeps and row.status in OPEN:
-        _, seen = guard.do(guard.stale, state.tables)
-        if seen is not None and seen.at is not None:
-            at = "abandon" if seen.status == "sending" else "park too"
-            swept = Task(at, "sweep", seen.at, state.deploy, takes=seen)
-            yield "sweeps", put(state, slot, swept)
+
+
+def sweep(guard: Guard, state: State) -> Iterator[Move]:
+    """`Sweep`: a row left open, whose record will not be delivered again. At once: it names its
+    epoch, and what came between would be refused."""
+    row = state.tables.row
+    if row is None or row.status not in OPEN or row.at is None or row.lease == 1:
+        return
+    place = guard.scenario.records[row.at]
+    if state.committed[place.partition] <= place.offset:
+        return
+    _, seen = guard.do(guard.stale, state.tables)
+    if seen is not None:
+        work = guard.abandon if seen.status == "sending" else guard.park_too
+        tables, _ = guard.do(work, state.tables, row.at, seen)
+        yield "the sweep finds the row", state._replace(tables=tables)
 
 
 def taken(
