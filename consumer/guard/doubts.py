@@ -10,6 +10,7 @@ from consumer.guard.letters import DeadLetter
 from consumer.guard.rows import lock
 from consumer.model import Row, Status
 
+WAIT_FOR_DEPLOY = 86_400.0  # seconds since it last failed, until a letter is opened unread
 SHARED_FATE = 60.0  # seconds between two looks of a letter at the row beside which it is parked
 
 OF_ROW = """d."offset" = $1 AND d."partition" = $2 AND d.topic = $3 AND d.record_timestamp = $4
@@ -42,9 +43,14 @@ SHARE_FATE = """
      WHERE d.id = $1 AND d.status = 'parked'
 """
 
+# A deploy that brings the folder back is a matter of hours; after that, a person has to know.
 WAIT = """
-    UPDATE dead_letter SET next_check_at = now() + $2::interval
-     WHERE id = $1 AND status = 'parked'
+    UPDATE dead_letter d
+       SET status = CASE WHEN late.is THEN 'open' ELSE 'parked' END,
+           next_check_at = CASE WHEN NOT late.is THEN now() + $2::interval END,
+           replay = d.replay AND NOT late.is
+      FROM (SELECT last_failed_at < now() - $3::interval AS is FROM dead_letter WHERE id = $1) late
+     WHERE d.id = $1 AND d.status = 'parked'
 """
 
 # Nothing was written about its record since it was taken: it ended as somebody else's duplicate, or
@@ -90,7 +96,9 @@ async def share_fate(connection: Any, letter: DeadLetter) -> None:
 
 
 async def wait_for_deploy(connection: Any, letter: DeadLetter, seconds: float) -> None:
-    await connection.execute(WAIT, letter.id, timedelta(seconds=seconds))
+    """Look again in so many seconds; open a letter that no catalogue has read for a day."""
+    longest = timedelta(seconds=WAIT_FOR_DEPLOY)
+    await connection.execute(WAIT, letter.id, timedelta(seconds=seconds), longest)
 
 
 async def replayed(connection: Any, letter: DeadLetter) -> None:

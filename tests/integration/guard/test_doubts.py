@@ -61,6 +61,16 @@ async def test_waiting_for_a_deploy_moves_nothing_but_the_date(guard: Guard, sql
     assert len(story.history) == 1
 
 
+async def test_what_no_deploy_has_read_for_a_day_is_opened(guard: Guard, sql: Sql) -> None:
+    """L6: its folder is gone for good, and nobody but a person can say so."""
+    await unknown(guard)
+    await sql("UPDATE dead_letter SET last_failed_at = now() - interval '25 hours'")
+    due = await due_of(guard, sql)
+    await guard.wait_for_deploy(due.letter, 600.0)
+    (letter,) = await guard.dead_letters()
+    assert (letter.status, letter.next_check_at) == (LetterStatus.OPEN, None)
+
+
 async def test_the_record_of_a_replay_is_told_by_its_row(guard: Guard, sql: Sql) -> None:
     """GUARD 28: nobody holds the record; the worker dies after `sent`, upstream still hears."""
     item = claim(late=True)
