@@ -149,7 +149,9 @@ class _Flight:
     def _decide(self, answer: Answer, departure: Departure) -> Transition:
         provider, doubt = departure.route.provider.name, self.doubt
         if doubt is not None:
-            return after_in_doubt(answer, provider, doubt.by, doubt.look_in)
+            now = self._standing(departure)
+            outage = now.breaker_open or now.probe
+            return after_in_doubt(answer, provider, doubt.by, doubt.look_in, outage=outage)
         standing = partial(self._standing, departure)
         return after(answer, provider, standing, self.pilot.retry.max_attempts)
 

@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 class InHand:
     """A mapped record, and the thread by which it can be called back.
 
-    `replay`: a person asked for it, so its age does not matter.
+    `replay`: a person asked for it, so its age does not matter. `parked`: it comes from its letter,
+    which is due again soon, so it does not stand in line behind a breaker.
     """
 
     mail: Mail
     record: Record
     hold: Hold
     replay: bool = False
+    parked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,8 @@ class Line:
                 return await self._aside.park(record, mail, hold)
             case Mail():
                 async with self._flights.only(mail.key):
-                    return await self._send_once(InHand(mail, record, hold, replay))
+                    case = InHand(mail, record, hold, replay, parked=replay)
+                    return await self._send_once(case)
             case _:
                 assert_never(mail)
 

@@ -39,8 +39,9 @@ log = structlog.get_logger(__name__)
 PAUSE = 1.0  # seconds between two looks; the first evidence is looked for after two
 TELL = 60.0  # seconds between two looks for what a worker that died had not told
 TOGETHER = 20  # parked mails in hand at once, so that they never starve new mail
-PATIENCE = 45.0  # seconds a step may wait (for a permit, for a live flight) before it is put back;
-# shorter than the letter is held for: one provider's outage must not keep all others' letters
+PATIENCE = 45.0  # seconds a step may wait (for a slow rate, for a live flight) before it is put
+# back; shorter than the letter is held for. Behind a breaker it does not wait at all: the outage of
+# one provider must not keep all others' letters
 NOT_READABLE = 600.0  # seconds to the next look at what this worker's catalogue cannot read
 
 
@@ -68,6 +69,8 @@ class Resolver:
         """Work until `stop`."""
         while not self._stopping.is_set():
             due = await self._guard.take_due(TOGETHER)
+            if self._stopping.is_set():
+                return  # what was taken is due again in a minute
             await asyncio.gather(*map(self._take, due))
             if due or time.monotonic() >= self._tell_again_at:
                 await self._tell()
@@ -109,7 +112,7 @@ class Resolver:
             case Inquire(row, mail):
                 return await self._inquiry.settle(row, due, self._hand(mail, due, hold))
             case GoOn(_, mail):
-                return await self._line.go_on(self._hand(mail, due, hold))
+                return await self._go_on(self._hand(mail, due, hold))
             case Beside():
                 await self._guard.share_fate(due.letter)
             case Lost(row):
@@ -123,7 +126,14 @@ class Resolver:
         return None
 
     def _hand(self, mail: Mail, due: Due, hold: Hold) -> InHand:
-        return InHand(mail, due.record, hold, due.replay)
+        return InHand(mail, due.record, hold, due.replay, parked=True)
+
+    async def _go_on(self, hand: InHand) -> Ending:
+        """Fly the next round; of a mail that cannot be made any more, no row will tell upstream."""
+        ending = await self._line.go_on(hand)
+        if isinstance(ending, Ended) and _set_aside(ending):
+            await self._publish(ending)
+        return ending
 
     async def _replay(self, due: Due, hold: Hold) -> Ending:
         ending = await self._line.handle(due.record, hold, replay=True)
@@ -154,6 +164,15 @@ class Resolver:
 def _call_back(hold: Hold) -> None:
     """Softly: what is claimed goes on to its outcome."""
     hold.recall(hard=False)
+
+
+def _set_aside(ending: Ended) -> bool:
+    """Its letter was opened before any provider had a say, so no row will tell of it."""
+    return (
+        ending.result == "dead_letter"
+        and ending.outcome is not None
+        and not ending.outcome.provider
+    )
 
 
 # Ends of a replay that no row will tell upstream, which had heard of a dead letter.

@@ -80,10 +80,14 @@ def after(
             assert_never(answer)
 
 
-def after_in_doubt(answer: Answer, provider: str, by: Evidence, look_in: float) -> Transition:
+def after_in_doubt(
+    answer: Answer, provider: str, by: Evidence, look_in: float, *, outage: bool = False
+) -> Transition:
     """Say what is written after the answer to one more attempt, the first one still in doubt.
 
     Only an acceptance says something: whatever became of this attempt is silent about the first.
+    `outage`: it was a breaker's probe, or opened it; if it certainly did not send, it does not
+    count.
     """
     match answer:
         case Accepted(provider_message_id):
@@ -92,7 +96,9 @@ def after_in_doubt(answer: Answer, provider: str, by: Evidence, look_in: float) 
             return MarkUnknown(error, provider, look_in, give_back=True)
         case TooLate():
             return MarkUnknown("not started in time", provider, look_in, give_back=True)
-        case Transient(error) | Refused(error) | Rejected(error) | Unclear(error):
+        case Transient(error):
+            return MarkUnknown(error, provider, look_in, give_back=outage)
+        case Refused(error) | Rejected(error) | Unclear(error):
             return MarkUnknown(error, provider, look_in)
         case _:
             assert_never(answer)

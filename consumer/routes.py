@@ -49,8 +49,7 @@ class Routes:
 
     async def permit(self, mail_type: MailType, first: int = 0) -> tuple[Route, Permit]:
         """Wait until some provider of this type may be asked; `first`: the one to prefer."""
-        names = mail_type.providers
-        order = [self.by_name[names[(first + n) % len(names)]] for n in range(len(names))]
+        order = self._order(mail_type, first)
         high = mail_type.priority is Priority.HIGH
         if len(order) == 1:
             return order[0], await order[0].leave(mail_type.sender, high=high)
@@ -60,6 +59,17 @@ class Routes:
             if permit is not None:
                 return route, permit
             await asyncio.sleep(CHOOSE_AGAIN)  # every one of them is shut
+
+    async def permit_unless_shut(self, mail_type: MailType) -> tuple[Route, Permit] | None:
+        """Like `permit`, but None where every one of them is shut: for who can come again."""
+        route = _first_open(self._order(mail_type), mail_type.sender)
+        high = mail_type.priority is Priority.HIGH
+        permit = await route.permits.take_unless_shut(mail_type.sender, high=high)
+        return None if permit is None else (route, permit)
+
+    def _order(self, mail_type: MailType, first: int = 0) -> list[Route]:
+        names = mail_type.providers
+        return [self.by_name[names[(first + n) % len(names)]] for n in range(len(names))]
 
 
 def _first_open(order: list[Route], sender: str) -> Route:

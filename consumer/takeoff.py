@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from consumer import endings
 from consumer.aside import Aside
+from consumer.endings import LetGo
 from consumer.hand import Departure, Landed, Landing, Overtaken
 from consumer.model import Claim, Found, Granted, Rejected, Status
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from consumer.flights import Flights
     from consumer.hand import Doubt, InHand
     from consumer.model import Lease, Message, Row
+    from consumer.providers.permits import Permit
+    from consumer.routes import Route
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,10 @@ class Takeoff:
         self, case: InHand, message: Message, takes: Row | None, *, clears_doubt: bool = False
     ) -> Ending | None:
         """Get leave, claim, fly; `takes`: the row to take over, certainly not sent by now."""
-        route, permit = await self.pilot.routes.permit(case.mail.type)
+        leave = await self._leave(case)
+        if leave is None:
+            return LetGo()
+        route, permit = leave
         try:
             prepared = route.provider.prepare(message)
             if isinstance(prepared, Rejected):
@@ -48,6 +54,11 @@ class Takeoff:
             return None if lease is None else await self._fly(case, message, departure, lease)
         finally:
             permit.give_back()  # whatever went wrong: an attempt that was made has ended it
+
+    async def _leave(self, case: InHand) -> tuple[Route, Permit] | None:
+        """Wait for a permit; None: a breaker is shut, and the mail comes again by itself."""
+        routes, mail_type = self.pilot.routes, case.mail.type
+        return await (routes.permit_unless_shut if case.parked else routes.permit)(mail_type)
 
     async def once_more(
         self, case: InHand, departure: Departure, takes: Row, doubt: Doubt

@@ -122,6 +122,14 @@ def test_in_doubt_only_an_acceptance_says_something(answer: Answer) -> None:
     assert transition.give_back is isinstance(answer, SlowDown | Blocked | TooLate)
 
 
+def test_in_doubt_an_outage_uses_no_attempt_up_that_certainly_did_not_send() -> None:
+    """Else a few probes of one outage would leave a mail no repeat under its native key."""
+    transition = after_in_doubt(Transient("t"), "p", Evidence.REPEAT, 30.0, outage=True)
+    assert transition == MarkUnknown("t", "p", 30.0, give_back=True)
+    unclear = after_in_doubt(Unclear("u"), "p", Evidence.REPEAT, 30.0, outage=True)
+    assert unclear == MarkUnknown("u", "p", 30.0)
+
+
 def test_in_doubt_an_acceptance_names_its_evidence() -> None:
     transition = after_in_doubt(Accepted("m-1"), "p", Evidence.POLICY, 30.0)
     assert transition == MarkSent("p", "m-1", Evidence.POLICY)
