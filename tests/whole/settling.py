@@ -105,6 +105,25 @@ async def pass_by(stack: Stack, time: timedelta) -> None:
     await look_now(stack)
 
 
+async def set_back(stack: Stack, order: str, status: str) -> None:
+    """Let a row be as its worker left it that died, twenty minutes ago.
+
+    And let no sweep have been since: none passes a row that is open.
+    """
+    await stack.sql("UPDATE sweep SET done_until = '2000-01-01', next_from = '2000-01-01'")
+    await stack.sql(
+        """UPDATE sent_message
+              SET status = $2, provider_message_id = NULL, sent_at = NULL, error = NULL,
+                  claimed_at = now() - interval '20 min', outcome_due = false,
+                  first_attempt_at = now() - interval '20 min',
+                  attempt_deadline = now() - interval '19 min',
+                  lease_until = now() - interval '19 min'
+            WHERE idempotency_key = $1""",
+        key_of(order),
+        status,
+    )
+
+
 async def _due_in(stack: Stack, time: timedelta) -> None:
     await stack.sql(
         "UPDATE dead_letter SET next_check_at = now() + $1::interval WHERE status = 'parked'", time

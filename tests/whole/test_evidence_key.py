@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.doubles.engine import Fault
+from tests.parts.kafka import Kafka
 from tests.whole.conftest import At
 from tests.whole.events import receipt, receipts, reset
 from tests.whole.placing import work
@@ -17,6 +18,7 @@ from tests.whole.settling import (
     key_of_reset,
     look_now,
     row_of,
+    set_back,
     settled_by,
     shown,
     stands,
@@ -24,7 +26,7 @@ from tests.whole.settling import (
     told_by_key,
     wait_a_day,
 )
-from tests.whole.stack import Stack
+from tests.whole.stack import Stack, deployed
 
 MAILS = 500
 RUNNING = Fault(
@@ -123,6 +125,26 @@ async def test_with_other_bytes_the_policy_sends_a_mail_of_its_own(at: At) -> No
         assert (row["status"], row["attempts"]) == ("unknown", 2)
         assert double.ledger.total == 1
         assert (await happened(stack, row["idempotency_key"]))[-1] == "open"
+
+
+async def test_a_mail_as_a_file_is_its_own_key(kafka: Kafka, database: str, tmp_path: Path) -> None:
+    """Its writer died before it could say so: the repeat, a day later, finds what is there."""
+    out = tmp_path / "out"
+    async with deployed(kafka, database, tmp_path, {"file": {"path": str(out)}}) as stack:
+        await stack.publish(stack.orders, [receipt("WRITTEN"), receipt("NOT")])
+        assert await (await work(stack)).stop() == 0
+        written, never = out / f"{key_of('WRITTEN')}.eml", out / f"{key_of('NOT')}.eml"
+        before = written.stat()
+        never.unlink()
+        for order in ("WRITTEN", "NOT"):
+            await set_back(stack, order, "sending")
+        worker = await stack.worker().start().ready(60)
+        await stands(stack, sent=2)
+        assert await worker.stop() == 0
+        assert await settled_by(stack) == {"repeat": 2}
+        assert {file.name for file in out.iterdir()} == {written.name, never.name}
+        after = written.stat()
+        assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
 def _reworded(subject: Path) -> str:

@@ -71,6 +71,27 @@ async def test_what_was_accepted_is_found_and_what_was_not_is_shown_or_sent_by_p
         found.in_order()
 
 
+async def test_a_provider_that_refuses_to_be_asked_hides_no_mail_from_a_person(at: At) -> None:
+    """A domain's sending key may not read events: asked in vain for hours, then it is shown."""
+    async with at("mailgun", api_key="key-send", read_events=True) as (stack, double):
+        double.script.then(Fault("drop"))
+        await stack.publish(stack.orders, [receipt("A")])
+        worker = await work(stack)
+        await until(partial(_asked, double, 1))
+        await until(partial(_happened, stack, "asked"))
+        await pass_by(stack, timedelta(hours=1))
+        await until(partial(_asked, double, 2))
+        await shown(stack, ("unknown", "parked"))
+        await pass_by(stack, timedelta(hours=2))
+        await shown(stack, ("unknown", "open"))
+        assert await worker.stop() == 0
+        assert await stack.statuses() == {"unknown": 1}
+        assert double.ledger.attempts == 1
+        asked, opened = (await stack.sql("SELECT * FROM history ORDER BY id"))[-2:]
+        assert (asked["event"], opened["event"]) == ("asked", "open")
+        assert "401" in asked["detail"]
+
+
 async def _asked_too_early(stack: Stack, double: Double) -> None:
     """Asked at once, a mail that is not there may still be on its way."""
     asked = double.ledger.asked
@@ -87,3 +108,7 @@ async def _asked(double: Double, times: int) -> bool:
 async def _looked_in_vain(stack: Stack) -> bool:
     rows = await stack.sql("SELECT 1 FROM history WHERE event = 'asked' AND detail ~ 'not found'")
     return len(rows) >= 2
+
+
+async def _happened(stack: Stack, event: str) -> bool:
+    return bool(await stack.sql("SELECT 1 FROM history WHERE event = $1", event))
