@@ -13,17 +13,18 @@ import random
 import signal
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from tests.chaos.alone import LEASE, Member, Parts, alone, members, reached, shared
 from tests.doubles.engine import Double, Fault
-from tests.whole.load import load
+from tests.whole.events import receipts
 from tests.whole.stack import Stack
 
-RATE: Final = 60.0  # events a second
+BURST: Final = 100  # events before each freeze
 NARROW: Final = {"concurrency": 1}  # requests at once: the claimed ones queue behind it
-SLOW: Final = Fault("delay", seconds=0.15)
+SLOW: Final = Fault("delay", seconds=0.1)
 AWAKE: Final = 2.0  # seconds that it is watched for after waking; it wants to send at once
 HELD: Final = """
     SELECT idempotency_key FROM sent_message WHERE status = 'sending' AND owner = $1
@@ -44,12 +45,14 @@ async def freezes(parts: Parts, folder: Path, times: int, seed: int) -> AsyncIte
     dice = random.Random(seed)
     async with alone(parts, folder, **{"providers.postmark": NARROW}) as (stack, double):
         double.script.always(SLOW)
-        async with load(stack, rate=RATE, repeats=False):
-            workers = await members(stack, 2)
-            for number in range(times):
-                await asyncio.sleep(dice.uniform(0.5, 1.5))
-                yield await _sleep(stack, double, workers[number % 2], dice)
-                await shared(workers)
+        workers = await members(stack, 2)
+        for number in range(times):
+            member = workers[number % 2]
+            await stack.publish(stack.orders, receipts(BURST, f"F{number}"))
+            await reached(partial(_holds, stack, member, dice.randint(5, 25)), 60)
+            yield await _sleep(stack, double, member, dice)
+            await stack.finished(stack.orders)
+            await shared(workers)
 
 
 async def _sleep(stack: Stack, double: Double, member: Member, dice: random.Random) -> Freeze:
@@ -70,6 +73,10 @@ async def _sleep(stack: Stack, double: Double, member: Member, dice: random.Rand
 
 async def _held(stack: Stack, member: Member) -> set[str]:
     return {row["idempotency_key"] for row in await stack.sql(HELD, member.owner)}
+
+
+async def _holds(stack: Stack, member: Member, mails: int) -> bool:
+    return len(await _held(stack, member)) >= mails
 
 
 async def _nothing_held(stack: Stack, member: Member) -> bool:
