@@ -125,15 +125,32 @@ class _Search:
         """Search to closure, or to the first law that is broken."""
         number = 0
         while number < len(self.states):
-            state = self.states[number]
-            for label, raw in moves(self.guard, state):
-                law = self._meet(number, label, state, raw)
-                if law is not None:
-                    return law
+            try:
+                law = self._step(number)
+            except AssertionError as broken:  # a CHECK of the table, a fence that does not hold
+                self._end_at(number)
+                return f"{type(broken).__name__}: {str(broken)[:40]}"
+            if law is not None:
+                return law
             number += 1
             if limit is not None and len(self.states) > limit:
                 return f"not closed after {limit:,} states"
         return None
+
+    def _step(self, number: int) -> str | None:
+        state = self.states[number]
+        for label, raw in moves(self.guard, state):
+            law = self._meet(number, label, state, raw)
+            if law is not None:
+                return law
+        return None
+
+    def _end_at(self, number: int) -> None:
+        """Have the story end in this state."""
+        self.states.append(self.states[number])
+        self.parents.append(number)
+        self.labels.append("and the next step")
+        self.swaps.append(0)
 
     def _meet(self, number: int, label: str, state: State, raw: State) -> str | None:
         after, swaps = folding.settle(self.guard, raw)

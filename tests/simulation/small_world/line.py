@@ -115,7 +115,7 @@ def claim(guard: Guard, state: State, slot: Slot, task: Task) -> Iterator[Move]:
     if held is None:
         yield "claims in vain", put(state, slot, again(task), tables)
         return
-    anew = task.takes is not None and task.takes.status == "failed"
+    anew = task.takes is not None and task.takes.status == "failed" and not own(task)
     state = state._replace(counted=0) if anew else state
     held = believed(held, tables)
     task = task._replace(held=held, tried=False, takes=None, clears=False)
@@ -124,6 +124,11 @@ def claim(guard: Guard, state: State, slot: Slot, task: Task) -> Iterator[Move]:
             at="record", does=guard.name(EXPIRED)), tables)
     else:
         yield "claims", put(state, slot, task._replace(at="flight"), tables)
+
+
+def own(task: Task) -> bool:
+    """A record comes to its own row again, and nobody asked for that."""
+    return task.kind == "line" and task.takes is not None and task.takes.at == task.record
 
 
 def believed(held: Held, tables: Tables) -> Held:

@@ -178,8 +178,8 @@ def webhook(guard: Guard, state: State) -> Iterator[Move]:
             for mail in range(1, state.accepted[n] + 1):
                 told = f"{provider.name}{mail}"
                 tables, known = guard.do(guard.hear, state.tables, n, told)
-                if known and tables != state.tables:
-                    after = state._replace(tables=tables, heard=True)
+                after = state._replace(tables=tables, heard=True)
+                if known and after != state:
                     yield f"a webhook tells of {told}", after
 
 
