@@ -38,6 +38,7 @@ log = structlog.get_logger(__name__)
 
 PAUSE = 1.0  # seconds between two looks; the first evidence is looked for after two
 TELL = 60.0  # seconds between two looks for what a worker that died had not told
+TELL_SHARE = 10.0  # times as long as a look takes until the next: it walks through all letters
 TOGETHER = 20  # parked mails in hand at once, so that they never starve new mail
 PATIENCE = 45.0  # seconds a step may wait (for a slow rate, for a live flight) before it is put
 # back; shorter than the letter is held for. Behind a breaker it does not wait at all: the outage of
@@ -64,6 +65,7 @@ class Resolver:
         self._holds: set[Hold] = set()
         self._stopping = asyncio.Event()
         self._tell_again_at = 0.0
+        self._tell_not_before = 0.0
 
     async def run(self) -> None:
         """Work until `stop`."""
@@ -72,7 +74,9 @@ class Resolver:
             if self._stopping.is_set():
                 return  # what was taken is due again in a minute
             await asyncio.gather(*map(self._take, due))
-            if due or time.monotonic() >= self._tell_again_at:
+            if due:
+                self._tell_again_at = self._tell_not_before
+            if time.monotonic() >= self._tell_again_at:
                 await self._tell()
             if len(due) < TOGETHER:
                 await self._pause()
@@ -144,8 +148,11 @@ class Resolver:
         return ending
 
     async def _tell(self) -> None:
-        self._tell_again_at = time.monotonic() + TELL
-        for settled in await self._guard.outcomes_due():
+        began = time.monotonic()
+        outcomes = await self._guard.outcomes_due()
+        self._tell_again_at = began + TELL
+        self._tell_not_before = began + TELL_SHARE * (time.monotonic() - began)
+        for settled in outcomes:
             mail = self._line.making.read(settled.record)
             await self._publish(endings.told(settled.row, mail if isinstance(mail, Mail) else None))
             await self._guard.outcome_told(settled.row)

@@ -14,7 +14,7 @@ from consumer.guard.queues import Queues
 from consumer.guard.terms import Terms
 from consumer.model import MarkSent, Row
 
-SLOW_TIMEOUTS = {"lock_timeout": "3s", "statement_timeout": "60s"}  # they read many old pages
+SLOW_TIMEOUTS = {"lock_timeout": "3s", "statement_timeout": "60s"}  # they read much
 SLOW_TIMEOUT = 90.0  # seconds, the client's own
 
 
@@ -29,7 +29,7 @@ def log_double(row: Row, proof: MarkSent) -> None:
 
 
 class Connections:
-    """`hot`: the straight line and webhooks; `rest`: what is not hot; `slow`: prune and sweep."""
+    """`hot`: the straight line and webhooks; `rest`: what is not hot; `slow`: what reads much."""
 
     def __init__(
         self,

@@ -158,7 +158,7 @@ class Guard:
 
     async def outcomes_due(self, limit: int = 100) -> list[Settled]:
         """Return rows that were settled after their record was finished, and not yet told."""
-        return await self._rest.run(lambda c: telling.due(c, limit))
+        return await self._slow.run(lambda c: telling.due(c, limit))
 
     async def outcome_told(self, row: Row) -> None:
         """Say that the outcome record of this row is acked."""

@@ -16,12 +16,17 @@ from consumer.guard.reading import RECORD, record_of
 from consumer.guard.rows import COLUMNS, row_of
 from consumer.model import Record, Row
 
+# From the letters to their rows, each by the index. OFFSET holds the planner to it: it believes
+# that hardly any row is due, and would read all of them to find those.
 BY_LETTER = f"""
     SELECT {COLUMNS}, {RECORD}
       FROM dead_letter d
-      JOIN sent_message m
-        ON m."offset" = d."offset" AND m."partition" = d."partition" AND m.topic = d.topic
-       AND m.record_timestamp = d.record_timestamp
+     CROSS JOIN LATERAL (
+            SELECT s.*
+              FROM sent_message s
+             WHERE s."offset" = d."offset" AND s."partition" = d."partition" AND s.topic = d.topic
+               AND s.record_timestamp = d.record_timestamp
+            OFFSET 0) m
      WHERE m.outcome_due AND m.status IN ('sent', 'failed', 'discarded', 'expired')
      LIMIT $1
 """  # noqa: S608 - the columns are ours

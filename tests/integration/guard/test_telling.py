@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from consumer.guard import Guard
+from consumer.guard.telling import BY_LETTER
 from consumer.model import (
     Bad,
     Evidence,
@@ -60,3 +61,33 @@ async def test_a_replay_of_a_letter_under_another_type_is_told(guard: Guard) -> 
     assert (await story_of(guard, item)).outcome_due
     (settled,) = await guard.outcomes_due()
     assert (settled.row, settled.record) == (await row_of(guard, item), item.record)
+
+
+async def test_what_is_due_is_not_looked_for_in_all_rows(guard: Guard, sql: Sql) -> None:
+    """A month of rows takes longer to read than a statement may: the resolver would stand still."""
+    item = claim()
+    lease = granted(await guard.claim(item)).lease
+    await guard.record(lease, MarkSent("file", "id-1"), item.mail, item.record)
+    await sql(
+        """
+        INSERT INTO sent_message (idempotency_key, event_type, recipient, status, fingerprint,
+            catalogue, provider, account, attempts, epoch, owner, token, provider_message_id,
+            sent_at, topic, "partition", "offset", record_timestamp, claimed_at)
+        SELECT m.idempotency_key || n, event_type, recipient, status, fingerprint, catalogue,
+               provider, account, attempts, epoch, owner, token, provider_message_id, sent_at,
+               topic, "partition", "offset" + n, record_timestamp, claimed_at
+          FROM sent_message m, generate_series(1, 5000) n
+        """
+    )
+    await sql(
+        """
+        INSERT INTO dead_letter (idempotency_key, event_type, reason, detail, status, topic,
+            "partition", "offset", record_timestamp, header_names, header_values)
+        SELECT idempotency_key, event_type, 'unknown', '', 'settled', topic, "partition", "offset",
+               record_timestamp, '{}', '{}' FROM sent_message LIMIT 3000
+        """
+    )
+    await sql("ANALYZE")
+    plan = "\n".join(line[0] for line in await sql("EXPLAIN " + BY_LETTER.replace("$1", "100")))
+    assert "sent_message_coordinates" in plan, plan
+    assert "Seq Scan on sent_message" not in plan, plan
