@@ -13,7 +13,7 @@ LOCK := --quiet --universal --python-version 3.11 --generate-hashes --no-emit-in
 	--no-annotate --custom-compile-command 'make lock'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast chaos bench lint format lock clean
+.PHONY: simulation help demo test test-fast chaos bench lint format lock clean
 
 help: ## This list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ test-fast: $(READY) ## The pure tests only, under ten seconds
 
 chaos: $(READY) ## Everything broken at once on real parts, ten minutes; then the ledgers are read
 	@$(BIN)/python -m tests.chaos $(ARGS)
+
+simulation: $(READY) ## Worlds by the thousand, whose seeds nobody has seen; ARGS="--schedules 1000000 --jobs 2"
+	@$(BIN)/python -m tests.simulation $(ARGS)
 
 bench: $(READY) ## Records per second against the bare loop: a table and tests/bench/results.json
 	@$(BIN)/python -m tests.bench $(if $(PROFILE),--profile) $(ARGS)

@@ -1,4 +1,4 @@
-"""`python -m tests.simulation --schedules N --jobs 2 [--seed S]`: run worlds, say what they showed."""
+"""`python -m tests.simulation --schedules N --jobs 2 [--seed S]`: run many worlds."""
 
 from __future__ import annotations
 

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from tests.simulation.worker import Worker
     from tests.simulation.world import World
 
+FREEZES = (0.5, 5.0, 12.0, 32.0, 60.0, 200.0)  # seconds: around session, lease, and evidence
+MOMENTS = (
+    "claim", "first byte", "ACCEPTED", "answers", "record", "next attempt", "start round", "commit",
+    "outcome", "take due", "look up", "prove", "put off", "abandon", "park", "park too", "hear",
+    "renew", "look", "generation", "outcome told", "share fate", "claim lost", "record lost",
+)  # fmt: skip
 OFTEN = (0.03, 0.1, 0.3)
 
 
@@ -35,11 +41,15 @@ class Chaos:
         world.network.faults = self._draw_faults()
         for company in world.companies.values():
             company.moods = self._draw_moods()
-        for _ in range(random.choice((0, 1, 2, 4, 8))):
-            if random.random() < 0.3:
+        for _ in range(random.choice((1, 2, 4, 8))):
+            drawn = random.random()
+            if drawn < 0.3:
                 world.loop.later(random.uniform(0, world.scenario.lasts), self._act, None)
-            else:
+            elif drawn < 0.5:
                 world.story.when(random.randint(3, 120), self._act_on)
+            else:
+                times = random.choice((1, 1, 1, 2, 3, 5))
+                world.story.when_told(random.choice(MOMENTS), times, self._act_on)
 
     def end(self) -> None:
         self._running = False
@@ -68,8 +78,8 @@ class Chaos:
     def _act_on(self, who: str) -> None:
         """Something happened: whom it concerns is hit, at once, or after the next few steps."""
         world = self._world
-        concerned = world.whose() or next((w for w in world.alive if w.process.name == who), None)
-        self._act(concerned)
+        named = (one for one in world.alive if one.process.name == who)
+        self._act(world.whose() or next(named, None))
 
     def _act(self, worker: Worker | None) -> None:
         world, random = self._world, self._random
@@ -81,8 +91,8 @@ class Chaos:
             worker = random.choice(world.alive)
         acts: tuple[Callable[[Worker], None], ...] = (
             self._kill, self._kill, self._kill, self._freeze, self._freeze, self._freeze,
-            self._rebalance, self._stop, self._cut_off, self._deploy, self._outage, self._retention,
-            self._person, self._person,
+            self._rebalance, self._stop, self._cut_off, self._deploy, self._deploy, self._outage,
+            self._retention, self._person, self._person,
         )  # fmt: skip
         random.choice(acts)(worker)
 
@@ -99,7 +109,9 @@ class Chaos:
             self._world.start_worker()
 
     def _freeze(self, worker: Worker) -> None:
-        seconds = self._random.choice((0.5, 5.0, 12.0, 32.0, 60.0)) * self._random.uniform(0.8, 1.2)
+        longest = self._world.scenario.lasts > FREEZES[-1] and self._random.random() < 0.5
+        seconds = FREEZES[-1] if longest else self._random.choice(FREEZES)
+        seconds *= self._random.uniform(0.8, 1.2)
         self._world.freeze(worker, seconds)
 
     def _rebalance(self, worker: Worker) -> None:

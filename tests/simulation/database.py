@@ -51,7 +51,8 @@ class SimDatabase:
 
     def pause(self, tries: int) -> float:
         """Return seconds before a repeat, as the real lanes wait."""
-        return min(2.0, 0.05 * 2 ** min(tries, 10)) * self.network.random.uniform(0.5, 1.0)
+        longest: float = min(2.0, 0.05 * 2 ** min(tries, 10))
+        return longest * self.network.random.uniform(0.5, 1.0)
 
     # ── Waking who waits for something to do
 

@@ -38,7 +38,8 @@ class Desk:
 
     def _replay(self) -> None:
         world = self._world
-        chosen = [letter.read() for letter in world.database.store.letters() if self._likes(letter)]
+        letters = filter(self._likes, world.database.store.letters())
+        chosen = [letter.read(whole=True) for letter in letters]
         world.loop.later(self._hesitate(), self._make_due, chosen)
 
     def _likes(self, letter: object) -> bool:
@@ -49,6 +50,9 @@ class Desk:
         self._clicks += 1
         note = f"ada: replayed, {self._clicks}"
         done = self._world.database.write(lambda store: store.make_due(turns, note))
+        self._world.replayed |= {letter.idempotency_key for letter in chosen}
+        records = [letter.record for letter in chosen if letter.record is not None]
+        self._world.replayed |= set(map(self._world.key_of, records))
         self._world.tell("operator", "replays", done)
 
     # ── Discard

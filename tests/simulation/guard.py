@@ -66,14 +66,13 @@ class SimGuard:
 
     async def claim(self, claim: Claim) -> ClaimResult:
         terms = self._terms()
-        return await self._run("claim", lambda store: store.claim(claim, terms), claim.mail.key)
+        result = await self._run("claim", lambda store: store.claim(claim, terms), claim.mail.key)
+        return cast("ClaimResult", result)
 
     async def start_round(self, claim: Claim) -> ClaimResult:
-        terms = self._terms()
-        run = self._run(
-            "start round", lambda store: store.start_round(claim, terms), claim.mail.key
-        )
-        return await run
+        terms, key = self._terms(), claim.mail.key
+        result = await self._run("start round", lambda store: store.start_round(claim, terms), key)
+        return cast("ClaimResult", result)
 
     async def next_attempt(
         self, lease: Lease, provider: str, account: str, body_hash: bytes

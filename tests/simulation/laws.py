@@ -17,14 +17,15 @@ import json
 from typing import TYPE_CHECKING
 
 from consumer.guard.letters import LetterStatus
-from consumer.model import OnUnknown, Record, Status
+from consumer.model import OnUnknown, Reason, Record, Status
 from consumer.rounds import NEXT_ROUNDS
 
 if TYPE_CHECKING:
-    from tests.simulation.store_tables import Message, StoredLetter
+    from tests.simulation.store_columns import Message, StoredLetter
     from tests.simulation.world import World
 
 OPEN_LETTER = (LetterStatus.OPEN, LetterStatus.PARKED)
+REFUSED = (Reason.CONFLICT, Reason.KEY_DRIFT)  # of other records: they say nothing of a row
 CLOSED = (Status.SENT, Status.FAILED, Status.DISCARDED, Status.EXPIRED)
 
 
@@ -83,14 +84,24 @@ def _told(world: World, record: Record) -> bool:
 def on_write(world: World) -> None:
     """Hold L5 and L7 after each statement, and note which records have ended."""
     for row in world.database.store.db.rows.values():
-        if row.at is not None and row.status in CLOSED:
-            world.ended.add(row.at)
+        if row.status in CLOSED:
+            if row.at is not None:
+                world.ended.add(row.at)
+        elif row.at is not None and world.failed.get(row.key) == row.at:
+            _was_asked_for(world, row)
+        world.failed[row.key] = row.at if row.status is Status.FAILED else None
         if row.attempts > world.setting.max_attempts:
             raise broken("L7", f"{row.key} has {row.attempts} attempts in one round")
         if row.round > len(NEXT_ROUNDS):
             raise broken("L7", f"{row.key} is in round {row.round}")
         if row.status is Status.SENT:
             _exists(world, row)
+
+
+def _was_asked_for(world: World, row: Message) -> None:
+    """What failed is tried again for a person, or for another record; not for a redelivery."""
+    if row.key not in world.replayed and row.version == 1:
+        raise broken("L7", f"{row.key} had failed, and is tried again for the same record")
 
 
 def _exists(world: World, row: Message) -> None:
@@ -118,11 +129,14 @@ def settled(world: World) -> bool:
             return False
     if any(_waits(world, letter) for letter in db.letters.values()):
         return False
-    return not any(
-        row.outcome_due
-        or (row.status in (Status.SENDING, Status.WAITING) and not _shown(world, row))
-        for row in db.rows.values()
-    )
+    return not any(row.outcome_due or _is_open(world, row) for row in db.rows.values())
+
+
+def _is_open(world: World, row: Message) -> bool:
+    """`sending` never lasts; `waiting` may, where a person was shown its record."""
+    if row.status is Status.WAITING:
+        return not _shown(world, row)
+    return row.status is Status.SENDING
 
 
 def at_the_end(world: World) -> None:
@@ -142,7 +156,7 @@ def at_the_end(world: World) -> None:
 
 
 def _ended(world: World, row: Message) -> None:
-    if row.status in (Status.SENDING, Status.WAITING) and not _shown(world, row):
+    if _is_open(world, row):
         raise broken("stuck", f"{row.key} is {row.status}: {row.error}")
     if row.status is Status.UNKNOWN and not _shown(world, row):
         raise broken("L6", f"{row.key} is unknown, and no dead letter says so")
@@ -159,7 +173,10 @@ def _waits(world: World, letter: StoredLetter) -> bool:
 def _shown(world: World, row: Message) -> bool:
     """A letter of its own record, open, or parked until a deploy can read it again."""
     return any(
-        letter.at == row.at and letter.status in OPEN_LETTER and not _waits(world, letter)
+        letter.at == row.at
+        and letter.status in OPEN_LETTER
+        and letter.reason not in REFUSED
+        and not _waits(world, letter)
         for letter in world.database.store.letters()
     )
 
@@ -170,11 +187,17 @@ def _upstream_heard(world: World) -> None:
     told = [json.loads(value) for _, value in world.outcomes]
     for row in world.database.store.rows():
         words = _WORDS.get(row.status)
-        if words is None:
+        if words is None or _set_aside(world, row):
             continue
         heard = [one for one in told if one["idempotency_key"] == row.key]
         if not any(one["status"] in words for one in heard):
             raise broken("told", f"{row.key} is {row.status}; upstream heard {heard}")
+
+
+def _set_aside(world: World, row: Message) -> bool:
+    """A deploy could not read the record of this row any more: that was told, and is shown."""
+    letters = world.database.store.letters()
+    return any(letter.at == row.at and letter.key is None for letter in letters)
 
 
 _WORDS = {
@@ -186,9 +209,9 @@ _WORDS = {
 
 
 def _alarms_are_true(world: World) -> None:
-    for row, _ in world.database.store.doubles:
-        if len(world.ledger.of(row.key)) < 2:
-            raise broken("alarm", f"{row.key} was alarmed as a double, and is none")
+    for alarmed, _ in world.database.store.doubles:
+        if len(world.ledger.of(alarmed.key)) < 2:
+            raise broken("alarm", f"{alarmed.key} was alarmed as a double, and is none")
     for row in world.database.store.rows():
         twice = row.second_message_id is not None
         if twice and len(world.ledger.of(row.key)) < 2:

@@ -24,6 +24,7 @@ from random import Random
 from typing import Any
 
 START = 1_800_000_000.0  # seconds since 1970, when every world begins
+MOST_STEPS = 100_000
 BOOT = START - 1000.0  # what the monotonic clocks count from
 
 
@@ -108,6 +109,8 @@ class SimLoop(asyncio.AbstractEventLoop):
         handle = chosen.ready.popleft()
         if not handle.cancelled_:
             self.steps += 1
+            if self.steps > MOST_STEPS:
+                raise AssertionError("busy: a world needs some hundred steps, this one never ends")
             handle.context.run(handle.callback, *handle.args)
         return True
 
@@ -225,4 +228,4 @@ def _forget(task: asyncio.Task[Any]) -> None:
     """Unwind what is suspended for ever; whatever its `finally` blocks do reaches nobody."""
     task._log_destroy_pending = False  # type: ignore[attr-defined] # on purpose
     with suppress(BaseException):
-        task.get_coro().close()  # type: ignore[union-attr] # tasks are made of coroutines here
+        task.get_coro().close()

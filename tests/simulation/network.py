@@ -1,4 +1,4 @@
-"""Requests that travel: each takes effect or not, once and later than asked; the answer may be lost.
+"""Requests that travel: each takes effect or not, at once or later; its answer may be lost.
 
     client ──▶ effect ──▶ answer          as it should be
     client ──✗                            lost on the way: no effect
@@ -76,15 +76,13 @@ class Network:
             self.story.tell(self.loop.now, who, f"{what} lost", *about)
             self._lose(answer, going)
         elif fate < (edge := edge + self.faults.after):
-            self.loop.later(going, request.take_effect, False)
+            self.loop.later(going, request.take_effect)
             self._lose(answer, going)
         elif fate < edge + self.faults.late and not ordered:
             self._lose(answer, going)
-            self.loop.later(
-                going + self.random.choice((1.0, 10.0, 40.0)), request.take_effect, False
-            )
+            self.loop.later(going + self.random.choice((1.0, 10.0, 40.0)), request.take_effect)
         else:
-            self.loop.later(going, request.take_effect, True)
+            self.loop.later(going, request.take_effect_and_answer)
         return answer
 
     def _lose(self, answer: asyncio.Future[Any], going: float) -> None:
@@ -103,14 +101,18 @@ class _Request:
     effect: Callable[[], Any]
     about: tuple[Any, ...]
 
-    def take_effect(self, answered: bool) -> None:  # noqa: FBT001 - drawn, not chosen
-        network = self.network
-        result = self.effect()
-        told = self.what if answered else f"{self.what}, answer lost"
+    def take_effect(self) -> None:
+        self._take_effect(f"{self.what}, answer lost")
+
+    def take_effect_and_answer(self) -> None:
+        result = self._take_effect(self.what)
+        self.network.loop.later(self.network.travel(), deliver, self.answer, result)
+
+    def _take_effect(self, told: str) -> Any:
+        network, result = self.network, self.effect()
         if result or self.what not in LOOKS:
             network.story.tell(network.loop.now, self.who, told, *self.about, "->", result)
-        if answered:
-            network.loop.later(network.travel(), deliver, self.answer, result)
+        return result
 
 
 def deliver(answer: asyncio.Future[Any], result: object) -> None:

@@ -92,6 +92,7 @@ def tell(found: Found, last: int = LAST) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.simulation")
     parser.add_argument("--schedules", type=int, default=1000)
+    parser.add_argument("--seconds", type=float, help="run for so long instead")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seed", type=int, default=None, help="the first; default: a new one")
     parser.add_argument("--story", action="store_true", help="run one seed and tell all of it")
@@ -101,15 +102,17 @@ def main() -> int:
     if asked.story:
         return _tell_all(first)
     began = time.perf_counter()
-    firsts = range(first, first + asked.schedules, CHUNK)
     found: list[Found] = []
+    schedules = 0
     with multiprocessing.Pool(asked.jobs) as pool:
-        for some in pool.imap_unordered(_chunk, firsts):
-            found += some
-            for one in some[: max(0, asked.most - len(found) + len(some))]:
-                tell(one)
+        while _goes_on(schedules, time.perf_counter() - began, asked):
+            firsts = [first + schedules + n * CHUNK for n in range(asked.jobs * 2)]
+            for some in pool.imap_unordered(_chunk, firsts):
+                for one in some[: max(0, asked.most - len(found))]:
+                    tell(one)
+                found += some
+            schedules += len(firsts) * CHUNK
     seconds = time.perf_counter() - began
-    schedules = len(firsts) * CHUNK
     print(  # noqa: T201 - a command
         f"\nseeds from {first}: {schedules} schedules, {len(found)} violations, {seconds:.1f} s, "
         f"{schedules / seconds:.0f} a second on {asked.jobs} cores"
@@ -117,6 +120,12 @@ def main() -> int:
     for law, count in Counter(one.what.partition(":")[0] for one in found).most_common():
         print(f"  {law}: {count}, seeds {[o.seed for o in found if o.what.startswith(law)][:8]}")  # noqa: T201 - a command
     return 1 if found else 0
+
+
+def _goes_on(schedules: int, seconds: float, asked: argparse.Namespace) -> bool:
+    if asked.seconds is not None:
+        return bool(seconds < asked.seconds)
+    return bool(schedules < asked.schedules)
 
 
 def _tell_all(seed: int) -> int:

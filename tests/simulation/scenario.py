@@ -36,7 +36,7 @@ def draw(random: Random) -> Scenario:
     setting = _setting(random)
     return Scenario(
         companies, _deploys(random, types), partitions, _records(random, types, partitions),
-        random.choice((1, 2, 2, 2, 3)), random.choice((15.0, 40.0, 70.0, 400.0)), setting,
+        random.choice((1, 2, 2, 2, 3)), random.choice((15.0, 40.0, 70.0, 400.0, 400.0)), setting,
         replace(setting, commit_every=300.0),
     )  # fmt: skip
 
@@ -58,7 +58,7 @@ def _types(random: Random, companies: list[str]) -> dict[str, MailType]:
 def _deploys(random: Random, types: dict[str, MailType]) -> list[Deploy]:
     """The first, and what comes after it: the same again, mostly."""
     first = Deploy(0, types)
-    if random.random() < 0.6:
+    if random.random() < 0.4:
         return [first, first]
     later = {name: replace(one, digest="d1") for name, one in types.items()}
     changes = (

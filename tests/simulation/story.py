@@ -16,12 +16,15 @@ class Story:
         self.count = 0
         self._alarms: list[tuple[int, Callable[[str], None]]] = []
         self._next_alarm = -1
+        self._watched: dict[str, list[tuple[int, Callable[[str], None]]]] = {}
 
     def tell(self, at: float, who: str, what: str, *about: Any) -> None:
         self.events.append((at, who, what, about))
         self.count += 1
         if self.count == self._next_alarm:
             self._ring(who)
+        elif what in self._watched:
+            self._saw(who, what)
 
     def note(self, at: float, who: str, what: str, *about: Any) -> None:
         """Tell for the reader only: nothing hangs on it, so a world runs the same without."""
@@ -31,6 +34,18 @@ class Story:
         """Call `do(who)` right after so many events have happened."""
         self._alarms.append((events, do))
         self._set()
+
+    def when_told(self, what: str, times: int, do: Callable[[str], None]) -> None:
+        """Call `do(who)` right after this has happened so many times more."""
+        self._watched.setdefault(what, []).append((times, do))
+
+    def _saw(self, who: str, what: str) -> None:
+        watched = [(times - 1, do) for times, do in self._watched.pop(what)]
+        if left := [(times, do) for times, do in watched if times > 0]:
+            self._watched[what] = left
+        for times, do in watched:
+            if times <= 0:
+                do(who)
 
     def _ring(self, who: str) -> None:
         now = self.count

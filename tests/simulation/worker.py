@@ -1,5 +1,6 @@
-"""One worker: the real line, takeoff, flights, inquiry, resolver, sweep and intake, joined as
-`consumer.assembly` joins them, over simulated parts.
+"""One worker: the real line, resolver, sweep and intake over simulated parts.
+
+Joined as `consumer.assembly` joins them, and stopped as `consumer.service` stops them.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from consumer.rules import Rules
 from consumer.sweep import Sweep
 from consumer.takeoff import Takeoff
 from consumer.telemetry.tracing import Silent
+from tests.simulation.adapters import SimProvider
 from tests.simulation.consumer import SimConsumer
 from tests.simulation.guard import SimGuard
 from tests.simulation.kafka import SimPublisher, SimReader
 from tests.simulation.loop import Process
-from tests.simulation.providers import SimProvider
 
 if TYPE_CHECKING:
     from tests.simulation.catalogue import Deploy

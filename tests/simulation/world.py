@@ -10,8 +10,8 @@ from random import Random
 from typing import Any
 
 from consumer import retry
-from consumer.model import Coordinates, Event, Mail, Record
 from consumer.events import decode
+from consumer.model import Coordinates, Event, Mail, Record
 from tests.simulation import laws
 from tests.simulation.catalogue import Deploy
 from tests.simulation.chaos import Chaos
@@ -34,7 +34,7 @@ class World:
         self.seed = seed
         self.random = Random(seed)
         self.story = Story()
-        self.loop = SimLoop(self.random)
+        self.loop = SimLoop(self.random)  # type: ignore[abstract] # what is never called
         self.network = Network(self.loop, self.random, self.story)
         self.scenario: Scenario = draw(self.random)
         self.setting = self.scenario.setting
@@ -53,6 +53,8 @@ class World:
         self.workers: list[Worker] = []
         self.deploy = self.scenario.deploys[0]
         self.ended: set[Coordinates] = set()  # records whose own row was closed at some time
+        self.failed: dict[str, Coordinates | None] = {}  # rows that stand as failed, for a record
+        self.replayed: set[str | None] = set()  # keys of letters that a person made due
         self.asked_for: set[str] = set()  # keys of mails that a person had made again
 
     # ── Its course
@@ -70,7 +72,7 @@ class World:
         loop, scenario = self.loop, self.scenario
         for at, partition, record, hole in scenario.records:
             loop.later(at, self._produce, partition, record, hole)
-        for n in range(scenario.workers):
+        for _ in range(scenario.workers):
             loop.later(self.random.uniform(0, 1), self.start_worker)
         chaos = Chaos(self)
         chaos.begin()
