@@ -121,7 +121,7 @@ async def _tried(
         async with asyncio.timeout(CELL), scene(shared, provider, moment, kafka, leg) as staged:
             await DEATHS[moment](staged)
             return await _aftermath(staged)
-    except (AssertionError, TimeoutError) as error:
+    except (AssertionError, TimeoutError, OSError) as error:
         return f"NOT SEEN: {str(error)[:80] or type(error).__name__}"
 
 
