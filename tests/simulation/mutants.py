@@ -143,6 +143,13 @@ def replay_sends() -> list[Swap]:
     return [swapped(resolver, "settle", sends)]
 
 
+def any_bytes() -> list[Swap]:
+    def alike(real: Any, means: Any, case: Any) -> Any:
+        return real(means, replace(case, same_bytes=True))
+
+    return [swapped(evidence, "next_step", alike)]
+
+
 def lost_is_left() -> list[Swap]:
     def leaves(real: Any, guard: Guard, state: Any, slot: Any, task: Any, due: Any, way: Any) -> Any:
         if isinstance(way, courses.Lost):
@@ -307,6 +314,7 @@ MUTANTS = (
     Mutant("12", "a replay of an unknown only looks", replace(SMALL, replays=1, cap=2),
            replay_sends),
     Mutant("13", "the window is part of the deadline", NATIVE, _window_forgotten),
+    Mutant("14", "only the same bytes repeat", worlds.DEPLOY, any_bytes),
     Mutant("16", "the resolver takes dead rows", replace(SMALL, rounds=1), lost_is_left),
     Mutant("17", "max_age skips no row", replace(SMALL, ages=True), age_skips_all),
     Mutant("18", "own coordinates never conflict", replace(SMALL, deploys=1), own_conflicts),
@@ -344,9 +352,6 @@ NAMED = (
     Named("10", "the owner is random per start",
           "unit/line/test_flights.py::test_no_two_flights_share_a_token",
           "tokens made of the serial only"),
-    Named("14", "only the same bytes repeat",
-          "unit/line/test_evidence.py::test_a_repeat_is_the_same_mail",
-          "`same_bytes` not asked"),
     Named("20", "renewed by live flight",
           "integration/guard/test_upkeep.py::test_what_was_let_go_runs_out",
           "`let_go` lets nothing go"),

@@ -9,6 +9,7 @@ from consumer.model import (
     Found,
     Granted,
     MarkFailed,
+    MarkParked,
     MarkSent,
     MarkWaiting,
     Reason,
@@ -113,6 +114,19 @@ async def test_a_row_that_failed_since_it_was_read_is_not_taken_over(guard: Guar
     await guard.record(lease, MarkFailed("422"), item.mail, item.record)
     assert isinstance(await guard.claim(claim(at=item.record, takes=waiting)), Found)
     assert isinstance(await guard.start_round(claim(at=item.record, takes=waiting)), Found)
+
+
+async def test_a_row_that_used_up_its_round_since_it_was_read_is_not_taken_over(
+    guard: Guard,
+) -> None:
+    """It would make one attempt more than the cap: judged was a row that had one left."""
+    item = claim()
+    lease = granted(await guard.claim(item)).lease
+    await guard.record(lease, MarkWaiting("503", release=True), item.mail, item.record)
+    waiting = await guard.look(item.mail.key, "order.receipt", item.record.coordinates)
+    await guard.next_attempt(lease, "file", "account", b"h" * 32)
+    await guard.record(lease, MarkParked("503", 300.0), item.mail, item.record)
+    assert isinstance(await guard.claim(claim(at=item.record, takes=waiting)), Found)
 
 
 async def test_a_live_lease_cannot_be_taken_over(guard: Guard) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from consumer.model import Accepted, Unclear
+from consumer.model import Accepted, OnUnknown, Unclear
 from tests.simulation.small_world import flight, states
 from tests.simulation.small_world.parts import WORKERS, Follows, Request, Stands, Task, Worker
 from tests.simulation.small_world.states import Move, put, task_of
@@ -164,6 +164,8 @@ def accepted(guard: Guard, state: State, request: Request) -> tuple[State, str |
     provider, n = guard.scenario.providers[request.provider], request.provider
     if provider.native and state.remembers is not None:
         same = request.variant == state.remembers
+        if not same and guard.scenario.policy is OnUnknown.HOLD:
+            raise AssertionError("another mail was sent under the same key")
         return state, f"{provider.name}{state.accepted[n]}" if same else None
     ledger = list(state.accepted)
     ledger[n] = min(ledger[n] + 1, 3)
