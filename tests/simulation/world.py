@@ -84,6 +84,8 @@ class World:
         loop.run(loop.now + 40.0)
         self._all_have_stopped()
         chaos.rewind()
+        if self.random.random() < 0.4:
+            self.deploy = self.scenario.deploys[1]
         if self.random.random() < 0.5:
             self.deploy = self.deploy.mended()
         for _ in range(self.random.choice((1, 2))):
