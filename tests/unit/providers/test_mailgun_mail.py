@@ -145,7 +145,9 @@ def test_events_are_asked_only_with_a_key_that_may_read_them() -> None:
     assert mailgun(read_events=True).search is not None
 
 
-@pytest.mark.parametrize("text", ["--", "\r\n--x\r\n", "Größe: 5 €\n", "a\n\n--\nb\n", "\N{GRINNING FACE}"])
+@pytest.mark.parametrize(
+    "text", ["--", "\r\n--x\r\n", "Größe: 5 €\n", "a\n\n--\nb\n", "\N{GRINNING FACE}"]
+)
 def test_no_value_ends_its_part_early(text: str) -> None:
     """And the bytes are the same on every machine, at every repeat."""
     ready, again = (mailgun().request(mail(text=text)) for _ in range(2))
