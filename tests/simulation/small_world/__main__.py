@@ -1,4 +1,4 @@
-"""`python -m tests.simulation.small_world [words of a name]`: explore the small worlds, all of it."""
+"""`python -m tests.simulation.small_world [words of a name]`: explore the small worlds."""
 
 from __future__ import annotations
 

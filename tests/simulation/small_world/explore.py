@@ -8,6 +8,7 @@ import time
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from tests.simulation.small_world import flight, folding, laws, line, nature, resolver
@@ -15,34 +16,33 @@ from tests.simulation.small_world.parts import WORKERS, State, Tables, Worker
 from tests.simulation.small_world.tables import Guard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tests.simulation.small_world.parts import Scenario, Task
     from tests.simulation.small_world.states import Move, Slot
 
-STEPS: dict[str, Callable[[Guard, State, Slot, Task], Iterator[Move]]] = {
-    "look": lambda *it: line.look(*it),
-    "claim": lambda *it: line.claim(*it),
-    "expire": lambda *it: line.claim(*it),
-    "abandon": lambda *it: line.abandon(*it),
-    "park too": lambda *it: line.park_too(*it),
-    "park": lambda *it: line.park(*it),
-    "refuse": lambda *it: line.refuse(*it),
-    "flight": lambda *it: flight.fly(*it),
-    "answer": lambda *it: flight.wait_for_answer(*it),
-    "record": lambda *it: flight.record(*it),
-    "again": lambda *it: flight.once_more(*it),
-    "go on": lambda *it: resolver.go_on(*it),
-    "ask": lambda *it: resolver.ask(*it),
-    "absent": lambda *it: resolver.absent(*it),
-    "prove": lambda *it: resolver.prove(*it),
-    "put off": lambda *it: resolver.put_off(*it),
-    "open": lambda *it: resolver.put_off(*it),
-    "share": lambda *it: resolver.share(*it),
-    "deploy": lambda *it: resolver.deploy(*it),
-    "replayed": lambda *it: resolver.replayed(*it),
-    "tell": lambda *it: resolver.tell(*it),
-    "told": lambda *it: resolver.clear(*it),
+# Looked up when they are taken: a mutant replaces one.
+STEPS: dict[str, tuple[ModuleType, str]] = {
+    "look": (line, "look"),
+    "claim": (line, "claim"),
+    "expire": (line, "claim"),
+    "abandon": (line, "abandon"),
+    "park too": (line, "park_too"),
+    "park": (line, "park"),
+    "refuse": (line, "refuse"),
+    "flight": (flight, "fly"),
+    "answer": (flight, "wait_for_answer"),
+    "record": (flight, "record"),
+    "again": (flight, "once_more"),
+    "go on": (resolver, "go_on"),
+    "ask": (resolver, "ask"),
+    "absent": (resolver, "absent"),
+    "prove": (resolver, "prove"),
+    "put off": (resolver, "put_off"),
+    "open": (resolver, "put_off"),
+    "share": (resolver, "share"),
+    "deploy": (resolver, "deploy"),
+    "replayed": (resolver, "replayed"),
+    "tell": (resolver, "tell"),
+    "told": (resolver, "clear"),
 }
 
 
@@ -74,7 +74,7 @@ def _of_worker(guard: Guard, state: State, number: int) -> Iterator[Move]:
     yield from nature.commit(state, number)
     for slot, task in (((number, "line"), worker.line), ((number, "resolver"), worker.resolver)):
         if task is not None:
-            for label, after in STEPS[task.at](guard, state, slot, task):
+            for label, after in _steps(guard, state, slot, task):
                 yield f"({slot[1]}) {label}", after
             for label, after in flight.renew(guard, state, slot, task):
                 yield f"({slot[1]}) {label}", after
@@ -86,6 +86,12 @@ def _of_worker(guard: Guard, state: State, number: int) -> Iterator[Move]:
         yield from nature.recall(guard, state, number)
     if guard.scenario.crashes:
         yield from nature.crash(state, number)
+
+
+def _steps(guard: Guard, state: State, slot: Slot, task: Task) -> Iterator[Move]:
+    module, name = STEPS[task.at]
+    steps: Iterator[Move] = getattr(module, name)(guard, state, slot, task)
+    return steps
 
 
 @dataclass(slots=True)

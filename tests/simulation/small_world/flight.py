@@ -106,7 +106,9 @@ def wait_for_answer(guard: Guard, state: State, slot: Slot, task: Task) -> Itera
 
 def detached(state: State, slot: Slot) -> tuple[Request, ...]:
     """Nobody waits for this answer any more."""
-    return states.under_way(one._replace(slot=None) if one.slot == slot else one for one in state.net)
+    return states.under_way(
+        one._replace(slot=None) if one.slot == slot else one for one in state.net
+    )
 
 
 def record(guard: Guard, state: State, slot: Slot, task: Task) -> Iterator[Move]:

@@ -151,7 +151,7 @@ def _failures(state: State) -> State:
     held = [it.resolver.letter for it in state.workers if it.resolver and it.resolver.letter]
     if not held and all(letter.failures == 1 for letter in state.tables.letters):
         return state
-    ranks = {}
+    ranks: dict[tuple[int, bool, int], tuple[int, bool, int]] = {}
     letters = []
     for letter in state.tables.letters:
         of = [it for it in held if it[:2] == (letter.record, letter.typed)]

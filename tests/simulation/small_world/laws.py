@@ -32,11 +32,7 @@ def broken(scenario: Scenario, before: State, state: State) -> str | None:
     row = state.tables.row
     if row is None:
         return _committed(scenario, state)
-    return (
-        _of_row(scenario, state, row)
-        or _letters(state, row)
-        or _committed(scenario, state)
-    )
+    return _of_row(scenario, state, row) or _letters(state, row) or _committed(scenario, state)
 
 
 def _of_row(scenario: Scenario, state: State, row: Stands) -> str | None:

@@ -61,7 +61,9 @@ def spared(task: Task) -> bool:
 
 
 def look(guard: Guard, state: State, slot: Slot, task: Task) -> Iterator[Move]:
-    _, (verdict, seen) = guard.do(guard.look, state.tables, task.record, task.variant, task.kind == "replay")
+    _, (verdict, seen) = guard.do(
+        guard.look, state.tables, task.record, task.variant, task.kind == "replay"
+    )
     label = f"looks: {verdict}"
     match verdict:
         case "Nothing" | "TakeOver":
@@ -120,8 +122,10 @@ def claim(guard: Guard, state: State, slot: Slot, task: Task) -> Iterator[Move]:
     held = believed(held, tables)
     task = task._replace(held=held, tried=False, takes=None, clears=False)
     if task.at == "expire":
-        yield "claims, to end it", put(state, slot, task._replace(
-            at="record", does=guard.name(EXPIRED)), tables)
+        yield (
+            "claims, to end it",
+            put(state, slot, task._replace(at="record", does=guard.name(EXPIRED)), tables),
+        )
     else:
         yield "claims", put(state, slot, task._replace(at="flight"), tables)
 

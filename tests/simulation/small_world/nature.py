@@ -73,9 +73,10 @@ def rebalance(state: State, number: int) -> Iterator[Move]:
         task = worker.line
         task = None if task is None else task._replace(tracked=False)
         loser = worker._replace(line=task, follows=tuple(follows))
-        yield f"loses partition {partition}", states.with_worker(
-            state, number, loser
-        )._replace(owners=tuple(owners))
+        yield (
+            f"loses partition {partition}",
+            states.with_worker(state, number, loser)._replace(owners=tuple(owners)),
+        )
 
 
 def recall(guard: Guard, state: State, number: int) -> Iterator[Move]:
@@ -90,7 +91,7 @@ def recall(guard: Guard, state: State, number: int) -> Iterator[Move]:
 
 
 def crash(state: State, number: int) -> Iterator[Move]:
-    """kill -9, and a fresh process."""
+    """Kill -9, and a fresh process."""
     worker = state.workers[number]
     empty = Worker(follows=tuple(None for _ in state.owners))
     if worker != empty:
@@ -145,7 +146,7 @@ def _denied(guard: Guard, state: State, request: Request) -> Iterator[Move]:
     task, of = _waits(state, request), states.name(request.slot)
     for what, answer in flight.REFUSALS:
         for shut in (False, True) if what == "cannot for now" else (False,):
-            free = task.by is None and (shut or what == "slows down") or what == "slows down"
+            free = (task.by is None and (shut or what == "slows down")) or what == "slows down"
             told = flight.answered(guard, state, request.slot, task, answer, breaker_open=shut)
             told = flight.count(guard, told, -1) if free else told
             breaker = "; the breaker opens" if shut else ""
@@ -227,7 +228,7 @@ def _lease_dies(guard: Guard, state: State, row: Stands) -> Iterator[Move]:
 def _deadline(guard: Guard, state: State, row: Stands) -> Iterator[Move]:
     if guard.scenario.providers[row.provider].visible is None or row.lease == 1:
         return
-    if row.deadline == 0 or (row.deadline == 1 and not state.net) or row.deadline == 2:  # noqa: PLR2004 - a phase
+    if row.deadline == 0 or (row.deadline == 1 and not state.net) or row.deadline == 2:
         on = row._replace(deadline=row.deadline + 1)
         what = ("the deadline is past", "nothing is under way any more", "a lookup would find it")
         yield what[row.deadline], state._replace(tables=state.tables._replace(row=on))
@@ -247,8 +248,9 @@ def _window(guard: Guard, state: State, row: Stands) -> Iterator[Move]:
         yield "the window is about to close", after
     elif row.first == 1 and not state.net:
         on = row._replace(first=2)
-        yield "the provider forgets the key", state._replace(
-            tables=state.tables._replace(row=on), remembers=None
+        yield (
+            "the provider forgets the key",
+            state._replace(tables=state.tables._replace(row=on), remembers=None),
         )
 
 
@@ -258,10 +260,8 @@ def _doubt(guard: Guard, state: State, row: Stands) -> Iterator[Move]:
     provider = guard.scenario.providers[row.provider]
     if row.doubt == 0 and provider.pushes:
         on = row._replace(doubt=1)
-        yield "the webhook was waited for", state._replace(
-            tables=state.tables._replace(row=on)
-        )
-    elif row.doubt < 2 and provider.visible is not None:  # noqa: PLR2004 - a phase
+        yield "the webhook was waited for", state._replace(tables=state.tables._replace(row=on))
+    elif row.doubt < 2 and provider.visible is not None:
         on = row._replace(doubt=2)
         yield "it was asked about for long", state._replace(tables=state.tables._replace(row=on))
 
@@ -275,12 +275,11 @@ def person(guard: Guard, state: State) -> Iterator[Move]:
         for n, letter in enumerate(state.tables.letters):
             if letter.status in ("open", "parked"):
                 tables, _ = guard.do(guard.make_due, state.tables, n)
-                yield f"a person replays record {letter.record}", state._replace(
-                    tables=tables, replays=state.replays + 1
+                yield (
+                    f"a person replays record {letter.record}",
+                    state._replace(tables=tables, replays=state.replays + 1),
                 )
     if state.discards < scenario.discards and row is not None:
         tables, _ = guard.do(guard.discard, state.tables)
         if tables != state.tables:
-            yield "a person gives it up", state._replace(
-                tables=tables, discards=state.discards + 1
-            )
+            yield "a person gives it up", state._replace(tables=tables, discards=state.discards + 1)

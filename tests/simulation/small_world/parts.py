@@ -85,15 +85,15 @@ def _record(place: Place) -> Record:
 
 
 @cache
-def _mail(
-    content: int, variant: int, policy: OnUnknown, providers: tuple[Provider, ...]
-) -> Mail:
+def _mail(content: int, variant: int, policy: OnUnknown, providers: tuple[Provider, ...]) -> Mail:
     names = tuple(provider.name for provider in providers)
     mail_type = MailType(
         TYPE, "orders", names, "shop", 86400.0, on_unknown=policy, digest=f"d{variant}"
     )
     fingerprint = f"f{content}.{variant}"
-    return Mail(mail_type, KEY, "1", "a@example.com", fingerprint, {}, datetime(2026, 1, 1, tzinfo=UTC))
+    return Mail(
+        mail_type, KEY, "1", "a@example.com", fingerprint, {}, datetime(2026, 1, 1, tzinfo=UTC)
+    )
 
 
 # ── A state
@@ -104,7 +104,7 @@ class Stands(NamedTuple):
 
     lease      1 live, 0 dead, None: there is none
     first      age of the first attempt: 0 window open, 1 too near its end, 2 the provider forgot
-    deadline   0 bytes may leave, 1 they may be under way, 2 not any more, 3 a lookup would find them
+    deadline   0 bytes may leave, 1 they may be under way, 2 not any more, 3 a lookup finds them
     doubt      0 fresh, 1 its webhook was waited for, 2 asked for too long without an answer
     """
 

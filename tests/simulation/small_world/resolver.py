@@ -29,9 +29,7 @@ def begin(guard: Guard, state: State, slot: Slot) -> Iterator[Move]:
         if letter.status == "parked" and letter.due:
             tables, (due, way) = guard.do(guard.take_due, state.tables, n, state.deploy)
             held = letter.record, letter.typed, letter.failures
-            task = Task(
-                "take", "once", letter.record, state.deploy, letter=held, person=due.replay
-            )
+            task = Task("take", "once", letter.record, state.deploy, letter=held, person=due.replay)
             yield from taken(guard, state._replace(tables=tables), slot, task, due, way)
     row = state.tables.row
     if row is not None and row.due and row.status in FINAL:
@@ -41,8 +39,10 @@ def begin(guard: Guard, state: State, slot: Slot) -> Iterator[Move]:
 
 
 def sweep(guard: Guard, state: State) -> Iterator[Move]:
-    """`Sweep`: a row left open, whose record will not be delivered again. At once: it names its
-    epoch, and what came between would be refused."""
+    """`Sweep`: a row left open, whose record will not be delivered again.
+
+    At once: it names its epoch, and what came between would be refused.
+    """
     row = state.tables.row
     if row is None or row.status not in OPEN or row.at is None or row.lease == 1:
         return

@@ -6,7 +6,15 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from consumer.intake.offsets import Tracker
-from tests.simulation.small_world.parts import WORKERS, Follows, Request, State, Tables, Task, Worker
+from tests.simulation.small_world.parts import (
+    WORKERS,
+    Follows,
+    Request,
+    State,
+    Tables,
+    Task,
+    Worker,
+)
 
 STALE, CURRENT = 1, 2
 GONE = "gone"
@@ -74,14 +82,14 @@ def told(follows: Follows, offset: int) -> Follows:
 
 def _tracker(it: Follows) -> Tracker:
     tracker = Tracker(0)
-    tracker._open.extend(it.open)  # noqa: SLF001 - a tracker is frozen and thawed here only
-    tracker._done.update(it.done)  # noqa: SLF001 - same
-    tracker._last, tracker._prefix, tracker._committed = it.last, it.prefix, it.committed  # noqa: SLF001 - same
+    tracker._open.extend(it.open)
+    tracker._done.update(it.done)
+    tracker._last, tracker._prefix, tracker._committed = it.last, it.prefix, it.committed
     return tracker
 
 
 def _follows(tracker: Tracker) -> Follows:
     return Follows(
-        tuple(tracker._open), tuple(sorted(tracker._done)), tracker._last, tracker._prefix,  # noqa: SLF001 - same
-        tracker._committed,  # noqa: SLF001 - same
+        tuple(tracker._open), tuple(sorted(tracker._done)), tracker._last, tracker._prefix,
+        tracker._committed,
     )  # fmt: skip

@@ -9,9 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from consumer import courses, evidence
-from consumer.guard.history import Entry
-from consumer.guard.letters import LetterStatus
+from consumer import courses
 from consumer.guard.operators import Turn
 from consumer.guard.terms import Terms
 from consumer.model import (
@@ -29,9 +27,10 @@ from consumer.model import (
     Row,
     Status,
 )
-from tests.simulation.small_world.parts import KEY, TYPE, WINDOW, Held, Letter, Seen, Stands, Tables
+from tests.simulation.small_world.ice import ACCOUNT, LEASE, NOW, Ice
+from tests.simulation.small_world.parts import KEY, TYPE, Held, Seen, Tables
 from tests.simulation.store import Store
-from tests.simulation.store_columns import Message, StoredLetter
+from tests.simulation.store_columns import StoredLetter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,12 +41,7 @@ if TYPE_CHECKING:
     from consumer.model import Transition
     from tests.simulation.small_world.parts import Scenario
 
-NOW = 1_800_000_000.0
-LEASE = 30.0
-LONG_DEAD = NOW - 700.0  # a lease that died longer ago than the sweep waits
-CLAIMED = NOW - 1000.0
 TERMS = Terms("w", LEASE, 0.0)
-ACCOUNT = "a"
 OPEN = ("sending", "waiting", "unknown")
 
 
@@ -59,24 +53,23 @@ class Guard:
         self.transitions: dict[str, Transition] = {}
         self.cases: dict[str, Case] = {}
         self._known: dict[tuple[Any, ...], tuple[Tables, Any]] = {}
-        self._places = {scenario.record(n).coordinates: n for n in range(len(scenario.records))}
-        self._names = [provider.name for provider in scenario.providers]
+        self._ice = Ice(scenario)
 
-    def do(
-        self, work: Callable[..., Any], tables: Tables, *args: Any
-    ) -> tuple[Tables, Any]:
+    def do(self, work: Callable[..., Any], tables: Tables, *args: Any) -> tuple[Tables, Any]:
         """Return the tables after `work`, and its answer."""
         asked = (work.__name__, tables, args)
         known = self._known.get(asked)
         if known is None:
-            store = self._thaw(tables)
+            store = self._ice.thaw(tables)
             answer = work(store, *args)
-            known = self._known[asked] = self._freeze(store), answer
+            known = self._known[asked] = self._ice.freeze(store), answer
         return known
 
     def name(self, transition: Transition) -> str:
         """Remember a transition by a name, which is quicker to hash; errors are alike."""
-        transition = transition if isinstance(transition, MarkSent) else replace(transition, error="")
+        transition = (
+            transition if isinstance(transition, MarkSent) else replace(transition, error="")
+        )
         name = repr(transition)
         self.transitions[name] = transition
         return name
@@ -89,7 +82,11 @@ class Guard:
     # ── The line
 
     def look(
-        self, store: Store, record: int, variant: int, replay: bool  # noqa: FBT001 - an argument, remembered
+        self,
+        store: Store,
+        record: int,
+        variant: int,
+        replay: bool,  # noqa: FBT001 - an argument, remembered
     ) -> tuple[str, Seen | None]:
         mail, at = self.scenario.mail(record, variant), self.scenario.record(record).coordinates
         row = store.look(KEY, TYPE, at)
@@ -105,7 +102,7 @@ class Guard:
         mail = self.scenario.mail(record, variant)
         row = None if takes is None else self._as_read(store, takes)
         claim = Claim(
-            mail, self.scenario.record(record), token, self._names[provider], ACCOUNT,
+            mail, self.scenario.record(record), token, self._ice.names[provider], ACCOUNT,
             self.scenario.body(record, variant), row, clears, late,
         )  # fmt: skip
         used_up = row is not None and row.status is Status.WAITING
@@ -118,7 +115,7 @@ class Guard:
     ) -> Held | None:
         body = self.scenario.body(record, variant)
         lease = _lease(token, held)
-        result = store.next_attempt(lease, self._names[provider], ACCOUNT, body, TERMS)
+        result = store.next_attempt(lease, self._ice.names[provider], ACCOUNT, body, TERMS)
         return None if isinstance(result, Fenced) else _held(result)
 
     def record(
@@ -158,7 +155,7 @@ class Guard:
         [due] = store.take_due(1)
         for letter, date in zip(others, dates, strict=True):
             letter.next_check_at = date
-        place = self._places[due.letter.coordinates]
+        place = self._ice.places[due.letter.coordinates]
         unreadable = Bad(Reason.MALFORMED, "cannot be read")
         readable = variant not in self.scenario.unreadable
         read = self.scenario.mail(place, variant) if readable else unreadable
@@ -177,7 +174,7 @@ class Guard:
         store.replayed(replace(self._letter(store, letter).read(), failures=letter[2]))
 
     def prove(self, store: Store, provider: int, message_id: str) -> None:
-        proof = MarkSent(self._names[provider], message_id, Evidence.LOOKUP)
+        proof = MarkSent(self._ice.names[provider], message_id, Evidence.LOOKUP)
         store.prove(KEY, proof, "found when asked")
 
     def outcomes_due(self, store: Store) -> Seen | None:
@@ -194,7 +191,7 @@ class Guard:
     # ── What others do
 
     def hear(self, store: Store, provider: int, message_id: str) -> bool:
-        return store.hear(Notice(KEY, self._names[provider], message_id, News.ACCEPTED))
+        return store.hear(Notice(KEY, self._ice.names[provider], message_id, News.ACCEPTED))
 
     def make_due(self, store: Store, which: int) -> None:
         store.make_due([Turn(store.letters()[which].read(), 0.0)], "a person")
@@ -202,11 +199,13 @@ class Guard:
     def discard(self, store: Store) -> None:
         store.discard_key(KEY, "a person")
 
-    # ── Thawing and freezing
+    # ── What was read
 
     def seen(self, row: Row) -> Seen:
-        at = None if row.coordinates is None else self._places[row.coordinates]
-        return Seen(row.status.value, row.epoch, row.attempts, self._names.index(row.provider), at)
+        at = None if row.coordinates is None else self._ice.places[row.coordinates]
+        return Seen(
+            row.status.value, row.epoch, row.attempts, self._ice.names.index(row.provider), at
+        )
 
     def _as_read(self, store: Store, takes: Seen) -> Row:
         """The row as it was read: what is asked of it later is no more than `Seen`."""
@@ -214,105 +213,13 @@ class Guard:
         at = None if takes.at is None else self.scenario.record(takes.at).coordinates
         return replace(
             row, status=Status(takes.status), epoch=takes.epoch, attempts=takes.attempts,
-            provider=self._names[takes.provider], coordinates=at,
+            provider=self._ice.names[takes.provider], coordinates=at,
         )  # fmt: skip
 
     def _letter(self, store: Store, letter: tuple[int, bool, int]) -> StoredLetter:
         record, typed, _ = letter
         at = self.scenario.record(record).coordinates
         return store.db.letters[at, TYPE if typed else None]
-
-    def _thaw(self, tables: Tables) -> Store:
-        store = Store(now=NOW)
-        if tables.row is not None:
-            row = self._row(tables.row)
-            store.db.rows[KEY] = row
-            if row.place is not None:
-                store.db.places[row.place] = KEY
-            if tables.row.line_due:
-                store.db.write_line(_line_due())
-        for n, letter in enumerate(tables.letters):
-            stored = self._stored(n + 1, letter)
-            store.db.letters[stored.place] = stored
-        store.db.letter_ids = len(tables.letters)
-        return store
-
-    def _row(self, it: Stands) -> Message:
-        provider = self.scenario.providers[it.provider]
-        at = None if it.at is None else self.scenario.record(it.at).coordinates
-        sent = it.status == "sent"
-        return Message(
-            KEY, TYPE, "a@example.com", Status(it.status), f"f{it.content}.{it.variant}",
-            f"d{it.variant}", provider.name, ACCOUNT, it.attempts, it.round, it.epoch, "w",
-            it.token, None if it.lease is None else NOW + LEASE if it.lease else LONG_DEAD,
-            NOW - (0.0, WINDOW - evidence.WINDOW_MARGIN, WINDOW)[it.first],
-            NOW - _deadlines(provider.visible)[it.deadline],
-            bytes([it.content, it.variant]) * 16, at, CLAIMED, it.due,
-            None if it.doubt is None else NOW - _doubts(provider.visible)[it.doubt],
-            None if it.doubted is None else self._names[it.doubted],
-            it.message_id, NOW if sent else None, it.kind, second_message_id=it.second,
-        )  # fmt: skip
-
-    def _stored(self, number: int, it: Letter) -> StoredLetter:
-        return StoredLetter(
-            number, KEY if it.keyed else None, TYPE if it.typed else None, Reason(it.reason), "",
-            LetterStatus(it.status), self.scenario.record(it.record), it.failures, NOW, NOW,
-            (NOW if it.due else NOW + 60.0) if it.status == "parked" else None,
-            self.scenario.record(it.record).coordinates, it.replay,
-        )  # fmt: skip
-
-    def _freeze(self, store: Store) -> Tables:
-        row = store.db.rows.get(KEY)
-        letters = sorted(map(self._frozen, store.letters()))
-        return Tables(None if row is None else self._stands(store, row), tuple(letters))
-
-    def _stands(self, store: Store, row: Message) -> Stands:
-        provider = self._names.index(row.provider)
-        means = self.scenario.providers[provider]
-        assert row.first_attempt_at is not None
-        assert row.attempt_deadline is not None
-        assert row.body_hash is not None
-        first = NOW - row.first_attempt_at
-        return Stands(
-            row.status.value, row.attempts, row.round, row.epoch, row.token,
-            None if row.lease_until is None else int(row.lease_until > NOW),
-            (first >= WINDOW - evidence.WINDOW_MARGIN) + (first >= WINDOW) if means.native else 0,
-            _phase(NOW - row.attempt_deadline, _deadlines(means.visible)),
-            None if row.doubt_since is None
-            else _phase(NOW - row.doubt_since, _doubts(means.visible)),
-            None if row.doubt_provider is None else self._names.index(row.doubt_provider),
-            provider, row.body_hash[0], row.body_hash[1],
-            None if row.at is None else self._places[row.at], row.outcome_due,
-            any(line.due for line in store.history()), row.provider_message_id,
-            _kind(row.error), row.second_message_id,
-        )  # fmt: skip
-
-    def _frozen(self, letter: StoredLetter) -> Letter:
-        due = letter.next_check_at is not None and letter.next_check_at <= NOW
-        return Letter(
-            self._places[letter.at], letter.mail_type is not None, letter.key is not None,
-            letter.reason.value, letter.status.value, due, letter.replay, letter.failures,
-        )  # fmt: skip
-
-
-def _deadlines(visible: float | None) -> tuple[float, ...]:
-    """Ages of the deadline at which something changes; without a lookup nothing asks for it."""
-    if visible is None:
-        return (-LEASE,)
-    return (-LEASE, 0.0, evidence.TRANSIT, evidence.TRANSIT + visible)
-
-
-def _doubts(visible: float | None) -> tuple[float, ...]:
-    return (0.0, evidence.PUSH_PATIENCE, (visible or 0.0) + evidence.ASK_PATIENCE)
-
-
-def _phase(age: float, ages: tuple[float, ...]) -> int:
-    return max(n for n, at in enumerate(ages) if age >= at)
-
-
-def _kind(error: str | None) -> str | None:
-    kind = (error or "").partition(":")[0]
-    return f"{kind}: " if kind in (Reason.REJECTED, Reason.EXHAUSTED) else None
 
 
 def _lease(token: str, held: Held) -> Lease:
@@ -321,7 +228,3 @@ def _lease(token: str, held: Held) -> Lease:
 
 def _held(lease: Lease) -> Held:
     return Held(lease.epoch, lease.attempts, lease.round)
-
-
-def _line_due() -> Entry:
-    return Entry(KEY, "untold", None, None, 1, 1, due=True)
