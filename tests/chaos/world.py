@@ -50,10 +50,19 @@ class Hand:
     postgres: Proxy
     clock: Path | None  # holds by how much its clock is wrong
     spared: bool = False  # not to be killed now: it is frozen, and has to wake
+    said: int = 0  # bytes of its log, before it was started the last time
 
     def start(self) -> None:
         self.worker.url = ""
+        self.said = self.worker.log.stat().st_size if self.worker.log.exists() else 0
         self.worker.start()
+
+    @property
+    def works(self) -> bool:
+        """Tell whether it has come as far as to take records, since it was started."""
+        with self.worker.log.open("rb") as log:
+            log.seek(self.said)
+            return self.lives and b'"event":"working"' in log.read(20_000)
 
     @property
     def lives(self) -> bool:
