@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
+from random import Random
 from typing import TYPE_CHECKING
 
 from tests.simulation.desk import Desk
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 FREEZES = (0.5, 5.0, 12.0, 32.0, 60.0, 200.0)  # seconds: around session, lease, and evidence
+DUELS = 0.1  # of all worlds
 MOMENTS = (
     "claim", "first byte", "ACCEPTED", "answers", "record", "next attempt", "start round", "commit",
     "outcome", "take due", "look up", "prove", "put off", "abandon", "park", "park too", "hear",
@@ -50,6 +52,15 @@ class Chaos:
             else:
                 times = random.choice((1, 1, 1, 2, 3, 5))
                 world.story.when_told(random.choice(MOMENTS), times, self._act_on)
+
+        if Random(world.seed).random() < DUELS:
+            world.story.when_told(random.choice(("claim", "next attempt")), 1, self._duel)
+
+    def _duel(self, who: str) -> None:
+        """Freeze who has just been given the right to send, until all evidence says it did not."""
+        for worker in self._world.alive:
+            if worker.process.name == who:
+                self._world.freeze(worker, FREEZES[-1])
 
     def end(self) -> None:
         self._running = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from consumer.guard.letters import LetterStatus
 from consumer.model import Status
@@ -91,7 +91,3 @@ class SimDatabase:
 
 _FLYING = (Status.SENDING, Status.WAITING)
 _TELLABLE = (Status.SENT, Status.FAILED, Status.DISCARDED, Status.EXPIRED)
-
-
-def letters_of(store: Store, at: Any) -> list[Any]:
-    return [letter for letter in store.letters() if letter.at == at]
