@@ -69,17 +69,34 @@ class Resolver:
 
     async def run(self) -> None:
         """Work until `stop`."""
-        while not self._stopping.is_set():
-            due = await self._guard.take_due(TOGETHER)
-            if self._stopping.is_set():
-                return  # what was taken is due again in a minute
-            await asyncio.gather(*map(self._take, due))
-            if due:
-                self._tell_again_at = self._tell_not_before
-            if time.monotonic() >= self._tell_again_at:
-                await self._tell()
-            if len(due) < TOGETHER:
-                await self._pause()
+        telling: asyncio.Task[None] | None = None
+        try:
+            while not self._stopping.is_set():
+                due = await self._guard.take_due(TOGETHER)
+                if self._stopping.is_set():
+                    return  # what was taken is due again in a minute
+                await asyncio.gather(*map(self._take, due))
+                telling = self._told_beside(telling, some=bool(due))
+                if len(due) < TOGETHER:
+                    await self._pause()
+        finally:
+            if telling is not None:
+                telling.cancel()
+                await asyncio.wait({telling})
+
+    def _told_beside(
+        self, telling: asyncio.Task[None] | None, *, some: bool
+    ) -> asyncio.Task[None] | None:
+        """Tell upstream in a task of its own: a topic that is away must not keep the evidence."""
+        if telling is not None and not telling.done():
+            return telling
+        if telling is not None:
+            telling.result()  # a defect ends the worker, loudly
+        if some:
+            self._tell_again_at = self._tell_not_before
+        if time.monotonic() < self._tell_again_at:
+            return None
+        return asyncio.create_task(self._tell())
 
     def stop(self) -> None:
         """Take no more, and call back what is in hand: it is due again later."""

@@ -37,8 +37,15 @@ class Sweep:
     async def run(self) -> NoReturn:
         while True:
             for row in await self.guard.stale(TOGETHER):
-                await self._take(row)
+                await self._sweep(row)
             await asyncio.sleep(EVERY)
+
+    async def _sweep(self, row: Row) -> None:
+        """One row that meets a defect must not end every worker that comes by."""
+        try:
+            await self._take(row)
+        except Exception:
+            log.exception("a sweep failed", key=row.key, alert="defect")
 
     async def _take(self, row: Row) -> None:
         """Every worker sweeps: whoever is second finds that the row has moved on."""
