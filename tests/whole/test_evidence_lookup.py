@@ -43,6 +43,8 @@ async def test_what_was_accepted_is_found_and_what_was_not_is_shown_or_sent_by_p
         await stack.publish(stack.accounts, [reset("WANTED")])
         worker = await work(stack, stack.orders, stack.accounts)
         await stands(stack, unknown=2)
+        await stack.publish(stack.orders, [receipt("HELD")])
+        await stack.finished(stack.orders)  # parked beside the first
         await wait_a_day(stack)
         double.script.clear()
 
@@ -59,7 +61,7 @@ async def test_what_was_accepted_is_found_and_what_was_not_is_shown_or_sent_by_p
 
         await pass_by(stack, LATE)
         await told(stack, wanted, "unknown", "sent")
-        await shown(stack, ("unknown", "open"), *[("unknown", "settled")] * 2)
+        await shown(stack, *[("unknown", "open")] * 2, *[("unknown", "settled")] * 2)
         assert await worker.stop() == 0
         assert (await row_of(stack, wanted))["settled_by"] == "policy"
         assert (await row_of(stack, wanted))["attempts"] == 2
