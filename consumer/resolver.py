@@ -200,4 +200,4 @@ def _set_aside(ending: Ended) -> bool:
 
 
 # Ends of a replay that no row will tell upstream, which had heard of a dead letter.
-_TELLS_NOBODY = ("duplicate", "skipped")
+_TELLS_NOBODY = ("duplicate", "redelivery", "skipped")
