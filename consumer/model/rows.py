@@ -11,7 +11,6 @@ from typing import Literal, TypeAlias
 from consumer.model.mails import Mail
 from consumer.model.records import Coordinates, Reason, Record
 
-
 FIRST_LOOK = 2.0  # seconds from a lost answer to the first look for evidence
 
 
