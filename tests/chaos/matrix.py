@@ -22,7 +22,7 @@ from tests.doubles.webhooks import Caller, speech
 from tests.parts.kafka import Kafka, start_kafka
 from tests.parts.kafka_server import free_ports
 from tests.parts.postgres import Postgres, start_postgres
-from tests.parts.proxy import Proxy, start_proxy
+from tests.parts.proxy import Mode, Proxy, start_proxy
 from tests.whole.stack import deployed
 
 PROVIDERS: Final = ("ses", "sendgrid", "postmark", "mailgun", "resend", "smtp", "file")
@@ -111,6 +111,8 @@ async def _cell(shared: Ground, provider: str, moment: str) -> Cell | str:
                 return found
         return found
     finally:
+        leg.mode = Mode.PASS  # a moment that was not reached may have left it otherwise
+        leg.reset()
         shared.relays.put_nowait((kafka, leg))
 
 
