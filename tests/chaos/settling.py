@@ -35,10 +35,8 @@ LETTERS = """
 """
 LEFT = """
     SELECT (SELECT count(*) FROM sent_message WHERE status IN ('sending', 'waiting')) AS flying,
-           (SELECT count(*) FROM sent_message WHERE outcome_due) AS untold,
-           (SELECT count(*) FROM dead_letter WHERE status = 'parked') AS parked,
-           (SELECT extract(epoch FROM min(next_check_at) - clock_timestamp())::float
-              FROM dead_letter WHERE status = 'parked') AS due_in
+           (SELECT count(*) FROM sent_message WHERE outcome_due AND status <> 'unknown') AS untold,
+           (SELECT count(*) FROM dead_letter WHERE status = 'parked') AS parked
 """
 
 
@@ -71,13 +69,13 @@ class Clock:
         self.leapt += seconds
 
     async def step(self) -> bool:
-        """Wait, or leap to what is due next; False: nothing is left to wait for."""
+        """Leap now and then, where many are waited for; False: nothing is left to wait for."""
         [left] = await self.stack.sql(LEFT)
         if not any((left["flying"], left["untold"], left["parked"])):
             return False
-        due_in = left["due_in"]
-        if due_in is not None and not left["flying"]:
-            await self.pass_over(due_in)
+        if left["parked"] and time.monotonic() - self._since > QUIET:
+            self._since = time.monotonic()
+            await self._leap(LEAP)
         await asyncio.sleep(GLANCE)
         return True
 
