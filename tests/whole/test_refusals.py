@@ -95,7 +95,7 @@ async def test_a_database_without_tables(stack: Stack, postgres: Postgres) -> No
 
 async def test_an_older_schema(stack: Stack) -> None:
     newest = "(SELECT max(version) FROM schema_version)"
-    sql = f"DELETE FROM schema_version WHERE version = {newest} RETURNING version"  # noqa: S608 - ours
+    sql = f"DELETE FROM schema_version WHERE version = {newest} RETURNING version"
     [step] = await stack.sql(sql)
     said = reason(await start(stack.config()))
     needs = step["version"]
