@@ -49,9 +49,13 @@ def migrate(config: ConfigOption = DEFAULT_CONFIG, as_json: JsonOption = False) 
       sendonce migrate --json
     """  # noqa: D301 - click's mark: keep these lines
     found = settings.load(config)
-    dsn = found.postgres.migrate_dsn or found.postgres.dsn
+    own = found.postgres.migrate_dsn
     applied = asyncio.run(
-        guard.migrate(dsn.get_secret_value(), environment=found.safety.environment)
+        guard.migrate(
+            (own or found.postgres.dsn).get_secret_value(),
+            environment=found.safety.environment,
+            setting="postgres.migrate_dsn" if own else "postgres.dsn",
+        )
     )
     if as_json:
         printing.document({"applied": applied, "environment": found.safety.environment})

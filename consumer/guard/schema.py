@@ -16,16 +16,15 @@ from typing import Any
 import asyncpg
 
 from consumer.guard.errors import (
-    LoginRefused,
     MissingRights,
-    PostgresUnreachable,
     ReleaseTooOld,
     SchemaMissing,
     SchemaTooOld,
     SetupError,
     WrongEnvironment,
 )
-from consumer.guard.lanes import CLIENT_TIMEOUT, Address, connect, is_outage, name_of
+from consumer.guard.lanes import Address
+from consumer.guard.reaching import DSN, reach
 
 TABLES = ("sent_message", "dead_letter", "worker", "history", "sweep")
 RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
@@ -64,19 +63,26 @@ def migrations() -> list[Migration]:
 
 
 async def migrate(
-    dsn: str, *, environment: str, steps: Sequence[Migration] | None = None
+    dsn: str,
+    *,
+    environment: str,
+    steps: Sequence[Migration] | None = None,
+    setting: str = DSN,
 ) -> list[str]:
     """Bring the database to this release's schema; return the names of the steps applied.
 
     Safe to run twice, and from several places at once. Wants a direct connection, not PgBouncer's
-    pool. Raises `WrongEnvironment` where the database is stamped as another one.
+    pool. Raises `WrongEnvironment` where the database is stamped as another one, `MissingRights`
+    where this role may not make tables. `setting`: where `dsn` was written.
     """
-    connection = await _connect(Address(dsn), timeout=None)  # a step may rewrite a table
+    connection = await reach(Address(dsn), setting=setting, timeout=None)  # a table is rewritten
     try:
         await connection.execute("SET lock_timeout = '3s'; SET statement_timeout = 0")
         todo = migrations() if steps is None else steps
         done = [step.name for step in todo if await _patiently(connection, step, environment)]
         await _patiently(connection, None, environment)
+    except (asyncpg.InsufficientPrivilegeError, asyncpg.InvalidSchemaNameError) as error:
+        raise await _no_owner(connection) from error
     finally:
         connection.terminate()
     return done
@@ -84,7 +90,7 @@ async def migrate(
 
 async def check_schema(address: Address, *, environment: str, release: str) -> None:
     """Raise a `SetupError` that says what to do, unless this release may work on this database."""
-    connection = await _connect(address)
+    connection = await reach(address)
     try:
         await _check_version(connection)
         await _check_stamp(connection, environment, release)
@@ -93,25 +99,13 @@ async def check_schema(address: Address, *, environment: str, release: str) -> N
         connection.terminate()
 
 
-async def _connect(address: Address, *, timeout: float | None = CLIENT_TIMEOUT) -> Any:  # noqa: ASYNC109 - of each later statement
-    try:
-        return await connect(address, timeout=timeout)
-    except (
-        asyncpg.InvalidAuthorizationSpecificationError,
-        asyncpg.InvalidCatalogNameError,
-    ) as error:
-        raise LoginRefused(
-            f"Postgres refuses this login or database ({name_of(error)}): look at postgres.dsn"
-        ) from error
-    except ValueError as error:  # read by the client before it connects: files of TLS, a service
-        raise SetupError(
-            f"postgres.dsn cannot be used ({name_of(error)}): look at its options, such as the "
-            "certificates that its sslmode wants"
-        ) from error
-    except Exception as error:
-        if not is_outage(error):
-            raise
-        raise PostgresUnreachable(f"Postgres does not answer ({name_of(error)})") from error
+async def _no_owner(connection: Any) -> MissingRights:
+    role, schema = await connection.fetchrow("SELECT current_user, current_schema()")
+    return MissingRights(
+        f"the role {role} may not make or change tables in the schema {schema or 'public'}: let"
+        " postgres.migrate_dsn name their owner, who needs"
+        f" GRANT USAGE, CREATE ON SCHEMA {schema or 'public'}"
+    )
 
 
 async def _patiently(connection: Any, step: Migration | None, environment: str) -> bool:

@@ -32,7 +32,8 @@ async def test_postgres_that_does_not_come_is_given_up(stack: Stack) -> None:
     stack.dsn = urlunsplit(urlsplit(stack.dsn)._replace(netloc=f"sendonce:canary@{NOBODY}"))
     ran = await start(stack.config(postgres=SHORT))
     assert reason(ran) == (
-        "postgres: Postgres does not answer (ConnectionRefusedError); gave up after 2 s"
+        f"postgres: Postgres does not answer at {NOBODY}: nothing listens there (postgres.dsn);"
+        " gave up after 2 s"
     )
     assert _waited(ran, "postgres") >= 2, "it waits with backoff, and says so each time"
     assert b"canary" not in ran.errors

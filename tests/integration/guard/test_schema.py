@@ -18,6 +18,7 @@ from consumer.guard import (
     ReleaseTooOld,
     SchemaMissing,
     SchemaTooOld,
+    SetupError,
     WrongEnvironment,
     check_schema,
     migrate,
@@ -103,6 +104,33 @@ async def test_missing_rights_are_named(postgres: Postgres, database: str, sql: 
         await check(dsn)
     await sql("DROP OWNED BY guest")
     await sql("DROP ROLE guest")
+
+
+async def test_who_may_not_make_tables_is_told_who_may(postgres: Postgres) -> None:
+    dsn = await postgres.database()
+    await postgres.execute(dsn, "REVOKE CREATE ON SCHEMA public FROM public")
+    await postgres.execute(dsn, "CREATE ROLE visitor LOGIN PASSWORD 'visitor'")
+    parts = urlsplit(dsn)
+    netloc = f"visitor:visitor@{parts.netloc.rpartition('@')[2]}"
+    try:
+        with pytest.raises(MissingRights, match=r"role visitor .*postgres\.migrate_dsn"):
+            await migrate(urlunsplit(parts._replace(netloc=netloc)), environment="test")
+    finally:
+        await postgres.execute(dsn, "DROP ROLE visitor")
+
+
+@pytest.mark.parametrize("name", ["foo", "ssl"])
+async def test_an_option_that_the_server_does_not_take_is_named(database: str, name: str) -> None:
+    both = database + ("&" if urlsplit(database).query else "?") + f"{name}=bar"
+    with pytest.raises(SetupError, match=rf"the option {name} of postgres\.dsn: take it out"):
+        await check(both)
+
+
+async def test_a_server_without_tls_is_not_waited_for(database: str) -> None:
+    both = database + ("&" if urlsplit(database).query else "?") + "sslmode=require"
+    with pytest.raises(SetupError, match="no TLS") as refused:
+        await check(both)
+    assert not isinstance(refused.value, PostgresUnreachable)
 
 
 async def test_who_is_not_there_and_who_refuses_us(database: str) -> None:
