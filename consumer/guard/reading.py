@@ -27,7 +27,10 @@ LIST = f"""
 """  # noqa: S608 - the columns are ours
 GET = f"SELECT {LETTER}, {RECORD} FROM dead_letter d WHERE d.id = $1"  # noqa: S608 - same
 OF_KEY = f"SELECT {LETTER} FROM dead_letter d WHERE d.idempotency_key = $1 ORDER BY d.id"  # noqa: S608 - same
-COUNT = "SELECT status, reason, count(*) AS n FROM dead_letter GROUP BY status, reason"
+COUNT = """
+    SELECT status, reason, count(*) AS n FROM dead_letter WHERE status IN ('open', 'parked')
+     GROUP BY status, reason
+"""
 SHOW = f"""
     SELECT {COLUMNS}, m.recipient, m.claimed_at, m.lease_until, m.attempt_deadline, m.doubt_since,
            m.outcome_due, m.settled_by, m.second_message_id, m.delivery, m.delivery_at

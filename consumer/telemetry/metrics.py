@@ -121,7 +121,7 @@ class Metrics:
         self._waiting = gauges(
             registry,
             "dead_letters_waiting",
-            "Dead letters in the table that are not closed.",
+            "Dead letters in the table that are open or parked.",
             "status",
             "reason",
         )
