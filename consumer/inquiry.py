@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, assert_never
 import structlog
 
 from consumer import evidence
+from consumer.endings import Ended
 from consumer.evidence import Ask, Case, Open, Repeat, SendAgain, SendAnew, Step, Wait
 from consumer.hand import Departure, Doubt, InHand
-from consumer.model import Bad, Evidence, MarkSent, Prepared, Priority
+from consumer.model import Bad, Evidence, MarkSent, OutcomeStatus, Prepared, Priority, Recorded
 from consumer.providers.lookups import Absent, Found, Unasked
 
 if TYPE_CHECKING:
@@ -97,7 +98,8 @@ class Inquiry:
             case Ask():
                 return await self._ask(question, case)
             case SendAnew():
-                return await self.line.send(question.hand, question.row, clears_doubt=True)
+                ending = await self.line.send(question.hand, question.row, clears_doubt=True)
+                return _logged(ending, question.row.key, Evidence.ABSENCE)
             case Wait(seconds):
                 await self.guard.put_off(question.row, seconds, "waiting", "for its webhook")
             case SendAgain():
@@ -123,7 +125,8 @@ class Inquiry:
         departure = Departure(question.route, permit, question.prepared)
         doubt = Doubt(by, look_in, until)
         try:
-            return await self.takeoff.once_more(question.hand, departure, question.row, doubt)
+            ending = await self.takeoff.once_more(question.hand, departure, question.row, doubt)
+            return _logged(ending, question.row.key, by)
         finally:
             permit.give_back()  # whatever went wrong: an attempt that was made has ended it
 
@@ -134,7 +137,8 @@ class Inquiry:
         match sighting:
             case Found(provider_message_id):
                 proof = MarkSent(row.provider, provider_message_id, Evidence.LOOKUP)
-                await self.guard.prove(row.key, proof, "found when asked")
+                if isinstance(await self.guard.prove(row.key, proof, "found when asked"), Recorded):
+                    _log_settled(row.key, Evidence.LOOKUP, row.provider, provider_message_id)
                 return None
             case Absent():
                 return await self._absent(question, case, asked.visible_after)
@@ -166,3 +170,16 @@ class Inquiry:
         step = evidence.next_step(question.route.means, case)
         assert not isinstance(step, Ask), "asked a moment ago"
         return await self._act(step, question, case)
+
+
+def _logged(ending: Ending | None, key: str, by: Evidence) -> Ending | None:
+    """A duplicate's end is another flight's: it was logged there."""
+    outcome = ending.outcome if isinstance(ending, Ended) else None
+    if outcome is not None and ending is not None and ending.result == OutcomeStatus.SENT:
+        _log_settled(key, by, outcome.provider, outcome.provider_message_id)
+    return ending
+
+
+def _log_settled(key: str, by: Evidence, provider: str | None, message_id: str | None) -> None:
+    """End the story that a search for the key finds in the log: its attempt ended in doubt."""
+    log.info("settled", key=key, by=by, provider=provider, provider_message_id=message_id)

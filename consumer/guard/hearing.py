@@ -11,11 +11,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import structlog
+
 from consumer.guard import history, links, proofs
 from consumer.guard.history import Entry
 from consumer.guard.proofs import OnDouble
 from consumer.guard.rows import COLUMNS, lock, row_of
-from consumer.model import Evidence, MarkSent, News, Notice, Row
+from consumer.model import Evidence, MarkSent, News, Notice, Row, Status
+
+log = structlog.get_logger(__name__)
 
 BAD_NEWS = (News.BOUNCED, News.COMPLAINED)
 
@@ -83,6 +87,11 @@ async def _under_lock(connection: Any, notice: Notice, on_double: OnDouble) -> b
         await connection.fetch(DELIVERY, *([value] for value in _values(notice)))
         if notice.news in BAD_NEWS:
             await history.write_once(connection, _line(row, notice))
+    if row.status is not Status.SENT:
+        log.info(
+            "settled", key=row.key, by=proof.by, provider=proof.provider,
+            provider_message_id=proof.provider_message_id,
+        )  # fmt: skip
     return True
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
 from consumer.guard import Guard
 from consumer.model import (
@@ -75,6 +76,19 @@ async def test_an_unknown_is_settled_by_its_webhook(guard: Guard) -> None:
     assert (story.row.status, story.delivery) == (Status.SENT, News.BOUNCED)
     assert [line.event for line in story.history] == ["unknown", "sent", "bounced"]
     assert [settled.row.key for settled in await guard.outcomes_due()] == [item.mail.key]
+
+
+async def test_what_a_webhook_settles_is_logged_once_under_its_key(guard: Guard) -> None:
+    item, _, _ = await unknown(guard)
+    with capture_logs() as lines:
+        for _ in range(2):
+            await guard.hear(notice(item, News.BOUNCED))
+    assert [line for line in lines if line["event"] == "settled"] == [
+        {
+            "event": "settled", "log_level": "info", "key": item.mail.key, "by": Evidence.WEBHOOK,
+            "provider": "file", "provider_message_id": "id-1",
+        }
+    ]  # fmt: skip
 
 
 async def test_no_such_key(guard: Guard) -> None:
