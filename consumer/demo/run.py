@@ -18,8 +18,10 @@ from consumer.demo.tally import Outcomes, Tally, kinds, tally
 from consumer.demo.traffic import TOPICS, traffic
 from consumer.demo.world import World, world
 from consumer.guard.counts import count
+from consumer.guard.letters import LetterStatus
 
 PATIENCE = 50.0  # seconds for all records to come to an end; what has not by then is told as it is
+SETTLING = 15.0  # more for lost answers to be looked up; one not found by then is shown as parked
 GLANCE = 0.25  # seconds between two looks at how far it is
 
 
@@ -40,6 +42,7 @@ async def run(schemas: Path, out: Path, console: Console) -> Tally:
         service = parts.start_service()
         await _watch(parts, service, console, len(events))
         seconds = time.monotonic() - began
+        await _settle(parts, service, console)
         await parts.processes.stop(service)
         return await _counted(parts, console, seconds)
 
@@ -75,9 +78,30 @@ async def _watch(
             update(len(outcomes), kinds(outcomes))
             if committed == records:
                 return
-            if service.poll() is not None:
-                raise ServiceEndedError(f"exit code {service.returncode}; see {parts.log}")
+            _must_run(parts, service)
             await asyncio.sleep(GLANCE)
+
+
+async def _settle(parts: World, service: subprocess.Popen[bytes], console: Console) -> None:
+    """Give the service some seconds to ask the provider about the answers that were lost."""
+    until = time.monotonic() + SETTLING
+    told = False
+    while await _parked(parts) and time.monotonic() < until:
+        if not told:
+            console.print("Every record is at its end; lost answers are being looked up")
+            told = True
+        _must_run(parts, service)
+        await asyncio.sleep(GLANCE)
+
+
+async def _parked(parts: World) -> bool:
+    letters = (await count(parts.dsn)).letters
+    return any(letter.status is LetterStatus.PARKED for letter in letters)
+
+
+def _must_run(parts: World, service: subprocess.Popen[bytes]) -> None:
+    if service.poll() is not None:
+        raise ServiceEndedError(f"exit code {service.returncode}; see {parts.log}")
 
 
 def _glance(parts: World) -> tuple[Outcomes, int]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
@@ -12,8 +13,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from consumer.demo.tally import Tally
-from consumer.guard.counts import Counts
-from consumer.model import Reason, Status
+from consumer.guard.counts import CountedLetter, Counts
+from consumer.model import Reason
 
 
 class Update(Protocol):
@@ -55,25 +56,29 @@ def _records(tally: Tally, guard: Counts) -> Iterator[tuple[int, str]]:
     """Where the records are: the four lines under the first add up to it."""
     yield tally.records, "records published, by the topics' end offsets:"
     yield tally.sent, "sent: rows of the guard with the provider's id"
-    yield tally.duplicates, "duplicates: the stored outcome was returned, nothing was sent"
+    for evidence, count in sorted(guard.settled_by.items()):
+        yield count, f"  among them lost answers, found again by {evidence}"
+    yield tally.duplicates, "duplicates: nothing was sent, the first one's outcome counts"
     yield tally.skipped, "skipped by a written rule: tombstones and events that are too old"
     yield tally.dead_letters, "dead letters, each with the whole record:"
-    for reason, count in sorted(guard.dead_letters.items()):
-        if reason is Reason.UNKNOWN:
-            yield from _unknown(count, guard)
-        else:
-            yield count, f"  {reason.value}: {_REASONS.get(reason.value, '')}"
+    yield from _letters([letter for letter in guard.letters if letter.stands])
 
 
-def _unknown(letters: int, guard: Counts) -> Iterator[tuple[int, str]]:
-    """A lost answer makes one letter; so does each repeat of its event that comes by later."""
-    lost = guard.rows.get(Status.UNKNOWN, 0)
-    yield lost, "  unknown: the provider's answer was lost; not sent again on a guess"
-    yield letters - lost, "  unknown: a repeat of such an event, parked beside it"
+def _letters(standing: Sequence[CountedLetter]) -> Iterator[tuple[int, str]]:
+    """Tell them by reason; an unknown one apart from a repeat that waits beside it."""
+    told = Counter(_why(letter) for letter in standing)
+    for text, count in sorted(told.items()):
+        yield count, f"  {text}"
+
+
+def _why(letter: CountedLetter) -> str:
+    if letter.reason is Reason.UNKNOWN and letter.beside:
+        return "unknown: a repeat of an event whose answer was lost, parked beside it"
+    return f"{letter.reason.value}: {_REASONS.get(letter.reason.value, '')}"
 
 
 def _mails(tally: Tally, files: int) -> Iterator[tuple[int, str]]:
-    yield tally.accepted_by_provider, "mails accepted: those sent, and those whose answer was lost"
+    yield tally.accepted_by_provider, "mails accepted: those sent, and those still unknown"
     yield tally.accepted_by_provider - files, "  in the provider's ledger"
     yield files, "  files on disk"
     yield tally.accepted_twice, "accepted twice"
@@ -81,6 +86,7 @@ def _mails(tally: Tally, files: int) -> Iterator[tuple[int, str]]:
 
 
 _REASONS = {
+    "unknown": "the provider's answer was lost; not sent again on a guess",
     "conflict": "a key that was used before, with other content",
     "malformed": "not readable in one way only",
     "invalid": "against the mail's schema",

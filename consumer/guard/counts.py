@@ -7,22 +7,48 @@ from dataclasses import dataclass
 from typing import Any
 
 from consumer.guard.lanes import Address, connect
+from consumer.guard.letters import LetterStatus
 from consumer.model import Coordinates, Reason, Status
+
+
+@dataclass(frozen=True, slots=True)
+class CountedLetter:
+    """`beside`: its key has a row, and that row is another record's."""
+
+    reason: Reason
+    status: LetterStatus
+    at: Coordinates
+    beside: bool = False
+
+    @property
+    def stands(self) -> bool:
+        """Tell whether its record still is a dead letter: open, or parked for the service."""
+        return self.status in {LetterStatus.OPEN, LetterStatus.PARKED}
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
     rows: Mapping[Status, int]
-    dead_letters: Mapping[Reason, int]  # whatever their status
+    settled_by: Mapping[str, int]  # rows that were in doubt and are sent, by the evidence
+    letters: tuple[CountedLetter, ...]  # whatever their status
     seen: frozenset[Coordinates]  # records that a row or a dead letter names
 
 
 _ROWS = "SELECT status, count(*) FROM sent_message GROUP BY status ORDER BY status"
-_DEAD_LETTERS = "SELECT reason, count(*) FROM dead_letter GROUP BY reason ORDER BY reason"
+_SETTLED = """
+    SELECT settled_by, count(*) FROM sent_message
+     WHERE settled_by IS NOT NULL AND status = 'sent' GROUP BY settled_by ORDER BY settled_by
+"""
+_LETTERS = """
+    SELECT d.reason, d.status, d.topic, d."partition", d."offset", d.record_timestamp,
+           EXISTS (SELECT FROM sent_message m
+                    WHERE m.idempotency_key = d.idempotency_key
+                      AND (m.topic, m."partition", m."offset", m.record_timestamp) IS DISTINCT FROM
+                          (d.topic, d."partition", d."offset", d.record_timestamp)) AS beside
+      FROM dead_letter d
+"""
 _SEEN = """
     SELECT topic, "partition", "offset", record_timestamp FROM sent_message WHERE topic IS NOT NULL
-    UNION
-    SELECT topic, "partition", "offset", record_timestamp FROM dead_letter
 """
 
 
@@ -37,8 +63,16 @@ async def count(dsn: str) -> Counts:
 
 
 async def _count(connection: Any) -> Counts:
+    letters = tuple(_letter(*row) for row in await connection.fetch(_LETTERS))
+    rows = frozenset(Coordinates(*row) for row in await connection.fetch(_SEEN))
     return Counts(
         rows={Status(name): n for name, n in await connection.fetch(_ROWS)},
-        dead_letters={Reason(name): n for name, n in await connection.fetch(_DEAD_LETTERS)},
-        seen=frozenset(Coordinates(*row) for row in await connection.fetch(_SEEN)),
+        settled_by=dict(map(tuple, await connection.fetch(_SETTLED))),
+        letters=letters,
+        seen=rows.union(letter.at for letter in letters),
     )
+
+
+def _letter(reason: str, status: str, *rest: Any) -> CountedLetter:
+    *at, beside = rest
+    return CountedLetter(Reason(reason), LetterStatus(status), Coordinates(*at), beside)
