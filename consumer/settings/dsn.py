@@ -2,11 +2,14 @@
 
     postgresql://user:password@host:port,host:port/database?sslmode=verify-full
 
-No reason repeats a part of it: a password with an unescaped sign lands in any of them.
+No reason repeats a part of it but options of a fixed list: a password with an unescaped sign lands
+in any part.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
@@ -14,6 +17,19 @@ _SCHEMES: Final = ("postgresql", "postgres")
 _MODES: Final = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
 _ESCAPE: Final = "; write @ : / ? # [ ] of a user or password as %40 %3A %2F %3F %23 %5B %5D"
 _HIGHEST_PORT: Final = 65535
+_FILES: Final = ("sslrootcert", "sslcert", "sslkey", "sslcrl")
+# Options of libpq that asyncpg does not know: it would send them on, and no server takes them.
+# https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS
+_LIBPQ_ONLY: Final = frozenset(
+    {
+        "channel_binding", "connect_timeout", "fallback_application_name", "gssdelegation",
+        "gssencmode", "hostaddr", "keepalives", "keepalives_count", "keepalives_idle",
+        "keepalives_interval", "load_balance_hosts", "max_protocol_version", "min_protocol_version",
+        "oauth_client_id", "oauth_client_secret", "oauth_issuer", "oauth_scope", "require_auth",
+        "requirepeer", "requiressl", "scram_client_key", "scram_server_key", "servicefile",
+        "sslcertmode", "sslcompression", "sslcrldir", "sslkeylogfile", "sslsni", "tcp_user_timeout",
+    }
+)  # fmt: skip
 
 
 def check_dsn(text: str) -> None:
@@ -69,3 +85,12 @@ def _check_options(parts: SplitResult) -> None:
             _check_port(port)
     if options.get("sslmode", ["prefer"])[-1] not in _MODES:
         raise ValueError(f"has an sslmode that is none of {', '.join(_MODES)}")
+    if unknown := sorted(_LIBPQ_ONLY & options.keys()):
+        raise ValueError(f"has an option that asyncpg does not know: take out {unknown[0]}")
+    _check_files(options)
+
+
+def _check_files(options: Mapping[str, Sequence[str]]) -> None:
+    for name in _FILES:
+        if name in options and not Path(options[name][-1]).is_file():
+            raise ValueError(f"names a file that is not there, as its {name}")

@@ -245,8 +245,12 @@ def test_what_is_no_entry_of_the_allow_list(settings: Loader, entry: str) -> Non
         ("postgresql://u:s3cret@h/d?sslmode=bogus", "has an sslmode that is none of disable, "),
         ("postgresql://u:s3cret@h/d?sslmode", "has options after ? that are not name=value"),
         ("postgresql:///d?host=h&port=s3cret", "has a port that is no number"),
+        ("postgresql://h/d?channel_binding=s3cret", ("has an option that asyncpg does not know: "
+         "take out channel_binding")),
+        ("postgresql://h/d?sslrootcert=/s3cret", ("names a file that is not there, as its "
+         "sslrootcert")),
     ],
-)
+)  # fmt: skip
 def test_a_dsn_that_the_client_could_not_read(settings: Loader, dsn: str, why: str) -> None:
     """Nothing of it is repeated: the password may lie in any part."""
     (problem,) = settings.problems(SENDONCE_POSTGRES__DSN=dsn)
@@ -262,6 +266,7 @@ def test_a_dsn_that_the_client_could_not_read(settings: Loader, dsn: str, why: s
         "postgresql://u@h1:1,h2,[::1]:65535/d?target_session_attrs=any",
         "postgresql:///d?host=/run/postgresql&port=5432,5433&sslmode=disable",
         "postgresql://%2Frun%2Fpostgresql/d",
+        f"postgresql://h/d?sslmode=verify-full&sslrootcert={__file__}&options=-cgeqo%3Doff",
     ],
 )
 def test_a_dsn_that_the_client_reads(settings: Loader, dsn: str) -> None:
