@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -11,6 +11,7 @@ import typer
 
 from consumer import settings
 from consumer.cli import letters, printing
+from consumer.cli import parked as at_it
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
 from consumer.cli.foretold import foresight, foretold
 from consumer.cli.guarded import at_desk
@@ -38,11 +39,17 @@ _MEANS = {
 }
 
 
+_CATALOGUE = """\
+foretold with the catalogue on disk; running workers have the one they started with: if you \
+changed it, restart them first"""
+
+
 @dataclass(frozen=True, slots=True)
 class Seen:
     """What a selection holds: `matched` letters in all, and the forecasts of those in the cap."""
 
     matched: int
+    parked: at_it.Parked  # beside them
     forecasts: list[Forecast]
     due: set[int]  # of those, what was made due
 
@@ -62,7 +69,9 @@ TypeOption = Annotated[
 TopicOption = Annotated[str | None, typer.Option(help="Only of this topic.")]
 StatusOption = Annotated[
     list[LetterStatus] | None,
-    typer.Option(help="Only these; repeatable. Default: open.", show_default=False),
+    typer.Option(
+        help="Only these; repeatable. Default: open; of IDs, parked as well.", show_default=False
+    ),
 ]
 SinceOption = Annotated[
     str | None, typer.Option(metavar="TIME", help="First failed at or after it; 2h: hours ago.")
@@ -108,7 +117,7 @@ def replay(
     """  # noqa: D301 - click's mark: keep these lines
     signed = note(by, why, "replay --go") if go else None
     chosen = Selection(
-        ids or None, _statuses(status), reason, mail_type, topic,
+        ids or None, _statuses(status, ids), reason, mail_type, topic,
         moment(since, "--since"), moment(until, "--until"), text,
     )  # fmt: skip
     found = settings.load(config)
@@ -122,16 +131,20 @@ def replay(
         raise Stop(_changed(seen))
 
 
-def _statuses(asked: Sequence[LetterStatus] | None) -> Sequence[LetterStatus]:
+def _statuses(
+    asked: Sequence[LetterStatus] | None, ids: Sequence[int] | None
+) -> Sequence[LetterStatus]:
+    """What is named may be parked: a person can hurry it. Else the service is at it."""
     if LetterStatus.SETTLED in (asked or ()):
         raise Stop("a settled letter's mail is settled: only `resend KEY` makes another", code=2)
-    return asked or (LetterStatus.OPEN,)
+    return asked or ((LetterStatus.OPEN, LetterStatus.PARKED) if ids else (LetterStatus.OPEN,))
 
 
 async def _seen(
     desk: Desk, eyes: Foresight, chosen: Selection, limit: int, rate: float, signed: str | None
 ) -> Seen:
-    matched = await desk.count(chosen)
+    await _refuse_unheard_of(desk, chosen.ids or ())
+    matched, parked = await desk.count(chosen), await at_it.parked(desk, chosen)
     if signed is not None and matched > limit:
         raise Stop(
             f"{matched} letters match and the limit is {limit}: narrow the selection, or say"
@@ -139,8 +152,17 @@ async def _seen(
         )
     forecasts = await foretold(desk, eyes, await desk.ids(chosen, limit))
     if signed is None or not forecasts:
-        return Seen(matched, forecasts, set())
-    return Seen(matched, forecasts, await desk.make_due(_turns(forecasts, rate), signed))
+        return Seen(matched, parked, forecasts, set())
+    due = await desk.make_due(_turns(forecasts, rate), signed)
+    return Seen(matched, parked, forecasts, due)
+
+
+async def _refuse_unheard_of(desk: Desk, ids: Collection[int]) -> None:
+    every = Selection(ids, tuple(LetterStatus))
+    unheard = set(ids) - set(await desk.ids(every, len(ids))) if ids else ()
+    if unheard:
+        some = ", ".join(map(str, sorted(unheard)[:10]))
+        raise Stop(f"there is no dead letter {some}; nothing was done")
 
 
 def _turns(forecasts: Sequence[Forecast], rate: float) -> list[Turn]:
@@ -158,6 +180,8 @@ def _turns(forecasts: Sequence[Forecast], rate: float) -> list[Turn]:
 def _facts(seen: Seen, signed: str | None) -> dict[str, object]:
     return {
         "matched": seen.matched,
+        "parked": seen.parked.number,
+        "next_look": seen.parked.next_look,
         "go": signed is not None,
         "note": signed,
         "summary": _summary(seen),
@@ -188,12 +212,16 @@ def _tell(seen: Seen, signed: str | None) -> None:
     if len(seen.forecasts) < seen.matched:
         told = len(seen.forecasts)
         printing.say(f"{seen.matched} match; the first {told} are foretold: see --limit")
+    if seen.parked.number:
+        printing.say(at_it.told(seen.parked))
+    if seen.forecasts:
+        printing.say(_CATALOGUE)
     if signed is not None:
         printing.say(f"{len(seen.due)} letters are due now: the workers take them", "bold")
     elif seen.forecasts:
         printing.say("Nothing was done. To do it: --go --by NAME --why TEXT", "bold")
-    else:
-        printing.say("no dead letter matches")
+    elif not seen.parked.number:
+        printing.say("no dead letter matches; of closed ones, see --status")
 
 
 def _totals(seen: Seen) -> list[tuple[object, ...]]:

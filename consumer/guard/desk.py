@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
 
 from consumer import __version__
 from consumer.guard import links, operators, reading, resends, rows
@@ -46,6 +47,9 @@ class Desk:
 
     async def count(self, chosen: Selection) -> int:
         return await self._lane.run(lambda c: operators.count(c, chosen))
+
+    async def next_look(self, chosen: Selection) -> datetime | None:
+        return await self._lane.run(lambda c: operators.next_look(c, chosen))
 
     async def ids(self, chosen: Selection, limit: int) -> list[int]:
         """Return the ids of the oldest letters of a selection."""

@@ -27,6 +27,7 @@ CHOSEN = """
        AND ($8::text IS NULL OR position(lower($8) IN lower(d.detail)) > 0)
 """
 COUNT = f"SELECT count(*) FROM dead_letter d {CHOSEN}"  # noqa: S608 - the condition is ours
+NEXT = f"SELECT min(d.next_check_at) FROM dead_letter d {CHOSEN}"  # noqa: S608 - same
 IDS = f"SELECT d.id FROM dead_letter d {CHOSEN} ORDER BY d.id LIMIT $9"  # noqa: S608 - same
 WHOLE = f"SELECT {LETTER}, {RECORD} FROM dead_letter d WHERE d.id = ANY($1) ORDER BY d.id"  # noqa: S608 - the columns are ours
 OWN = f"""
@@ -108,6 +109,12 @@ DiscardResult: TypeAlias = Discarded | NotDone
 
 async def count(connection: Any, chosen: Selection) -> int:
     return int(await connection.fetchval(COUNT, *_values(chosen)))
+
+
+async def next_look(connection: Any, chosen: Selection) -> datetime | None:
+    """Return when the service is at the first of a selection's parked letters."""
+    found: datetime | None = await connection.fetchval(NEXT, *_values(chosen))
+    return found
 
 
 async def ids(connection: Any, chosen: Selection, limit: int) -> list[int]:
