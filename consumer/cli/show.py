@@ -15,7 +15,7 @@ from consumer.cli.telling import sentences
 from consumer.guard import Story
 from consumer.guard.desk import Desk
 from consumer.keys import is_key
-from consumer.model import Status
+from consumer.model import News, Status
 
 KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="48 hex characters.")]
 RevealOption = Annotated[
@@ -29,6 +29,11 @@ _MEANS = {
     Status.UNKNOWN: "a request went out and nobody knows its outcome",
     Status.EXPIRED: "became too old before it could be sent; certainly not sent",
     Status.DISCARDED: "a person gave it up",
+}
+_REPORTED = {
+    News.DELIVERED: " and reported that it was delivered",
+    News.BOUNCED: " and reported that it bounced",
+    News.COMPLAINED: " and reported that the recipient complained",
 }
 _NO_ROW = """\
 the guard has no row of {key}: never claimed, or older than guard.retention
@@ -102,7 +107,7 @@ def _facts(story: Story, versions: tuple[str, ...], *, reveal: bool) -> dict[str
 
 def _tell(story: Story, versions: tuple[str, ...], *, reveal: bool) -> None:
     row, recipient = story.row, _recipient(story, reveal=reveal)
-    printing.say(f"{row.mail_type}: {row.status} ({_MEANS[row.status]})", "bold")
+    printing.say(f"{row.mail_type}: {row.status} ({_means(story)})", "bold")
     printing.say()
     for sentence in sentences(story, recipient):
         printing.say(sentence)
@@ -131,6 +136,13 @@ def _tell(story: Story, versions: tuple[str, ...], *, reveal: bool) -> None:
         told = f"{letter.status}: {letter.reason}: {letter.detail}"
         printing.say(f"  dead letter {letter.id}, {told}")
     _tell_versions(versions, row.key)
+
+
+def _means(story: Story) -> str:
+    if story.row.status is not Status.SENT:
+        return _MEANS[story.row.status]
+    told = _REPORTED.get(story.delivery, "") if story.delivery else ""
+    return f"{_MEANS[Status.SENT]}{told}"
 
 
 def _tell_versions(versions: tuple[str, ...], key: str) -> None:

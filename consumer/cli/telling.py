@@ -20,7 +20,9 @@ _NUMBERS: Final = (
     "eleven", "twelve",
 )  # fmt: skip
 _NEAR: Final = 2 * 3600.0  # seconds; what is further apart is told by its date
-_LINK: Final = re.compile(r"([0-9a-f]{48}) (.*)", re.DOTALL)
+_LINK: Final = re.compile(r"[0-9a-f]{48} (.*)", re.DOTALL)
+_FRACTION: Final = re.compile(r"(:\d\d)\.\d+(?= UTC)")  # a note's, which tells its call from others
+_OUR_STOP: Final = re.compile(r"\S+: called back")
 _SENT_BY: Final = {
     Evidence.REPEAT: "{p}, given the same mail and key again, has it under id {id}: sent once",
     Evidence.LOOKUP: "{p}, asked, had it under id {id}: sent once",
@@ -50,8 +52,8 @@ _TOLD: Final = {
     News.BOUNCED: "{p} reported that it bounced ({d})",
     News.COMPLAINED: "{p} reported that the recipient complained ({d})",
     "replay": "it was made due again {d}",
-    "resent": "it was asked for once more {n}, and went on as version {k}",
-    "asked for again": "it was asked for {n}, as the next version of {k}",
+    "resent": "it was asked for once more {n}; it went on as version {next}",
+    "asked for again": "it was asked for once more {n}: this is version {v}",
 }
 _PUT_OFF: Final = {
     "for its webhook": "a report of {p} was waited for",
@@ -75,10 +77,19 @@ def _happened(story: Story, recipient: str) -> Iterator[tuple[datetime, str]]:
         yield row.first_attempt_at, _first(row, recipient)
     for line in story.history:
         yield line.at, _said(line, story)
-    if row.sent_at is not None and not any(one.event == Status.SENT for one in story.history):
+    if row.sent_at is not None and not _found_by_a_person(story) and not _sent_is_told(story):
         yield row.sent_at, f"{row.provider} accepted it under id {row.provider_message_id}"
     if story.delivery_at is not None and story.delivery is News.DELIVERED:
         yield story.delivery_at, f"{row.provider} reported that it was delivered"
+
+
+def _sent_is_told(story: Story) -> bool:
+    return any(one.event == Status.SENT for one in story.history)
+
+
+def _found_by_a_person(story: Story) -> bool:
+    """Written by hand: no line of the history has it, and nobody knows when it was found."""
+    return story.settled_by is Evidence.PERSON and not _sent_is_told(story)
 
 
 def _first(row: Row, recipient: str) -> str:
@@ -94,9 +105,11 @@ def _said(line: Happening, story: Story) -> str:
         text = _PUT_OFF[line.detail]
     else:
         text = _TOLD.get(line.event, f"{line.event} ({{d}})")
-    other, note = _linked(line.detail)
-    detail = line.detail or "no reason is kept"
-    said = text.format(p=provider, id=line.provider_message_id, d=detail, k=other, n=note)
+    detail = _aloud(line.detail) or "no reason is kept"
+    said = text.format(
+        p=provider, id=line.provider_message_id, d=detail, n=_LINK.sub(r"\1", detail),
+        v=story.version, next=story.version + 1,
+    )  # fmt: skip
     return said if line.times == 1 else f"{said}; {_count(line.times)} times, last {_date(line)}"
 
 
@@ -109,14 +122,16 @@ def _sent(line: Happening, story: Story) -> str:
     return "{p} accepted it under id {id}"
 
 
-def _linked(detail: str) -> tuple[str, str]:
-    found = _LINK.fullmatch(detail)
-    return (found[1], found[2]) if found else ("", detail)
+def _aloud(detail: str) -> str:
+    return _OUR_STOP.sub("the service stopped", _FRACTION.sub(r"\1", detail))
 
 
 def _stands(story: Story) -> Iterator[str]:
     """How it stands now, where the last thing that happened does not say it."""
     row = story.row
+    if _found_by_a_person(story):
+        found = _SENT_BY[Evidence.PERSON].format(p=row.provider, id=row.provider_message_id)
+        yield f"{found[0].upper()}{found[1:]}."
     if story.second_message_id is not None:
         yield f"It was sent twice: the second mail has id {story.second_message_id}."
     if row.status is Status.UNKNOWN or (row.status is Status.DISCARDED and row.in_doubt):

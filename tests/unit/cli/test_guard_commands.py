@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from consumer.guard import DeadLetter, LetterStatus, Query, Story
-from consumer.model import Coordinates, Reason, Record, Row, Status
+from consumer.model import Coordinates, News, Reason, Record, Row, Status
 from tests.unit.cli.conftest import Sendonce
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -37,9 +37,10 @@ class Answers:
 
     def __init__(self) -> None:
         self.queries: list[Query] = []
+        self.told = STORY
 
     async def story(self, key: str) -> Story | None:
-        return STORY if key == KEY else None
+        return self.told if key == KEY else None
 
     async def family(self, key: str) -> tuple[str, ...]:
         return (key,)
@@ -77,6 +78,14 @@ def test_show_tells_the_story_and_masks_the_address(answers: Answers, sendonce: 
     assert "a***@example.org" in shown
     assert "ada@" not in shown
     assert "ada@example.org" in sendonce("show", KEY, "--reveal").stdout
+
+
+def test_the_headline_says_what_its_provider_told_later(
+    answers: Answers, sendonce: Sendonce
+) -> None:
+    answers.told = replace(STORY, delivery=News.BOUNCED, delivery_at=AT)
+    shown = sendonce("show", KEY).stdout
+    assert "sent (a provider accepted it and reported that it bounced)" in shown
 
 
 def test_show_json_is_one_document(answers: Answers, sendonce: Sendonce) -> None:

@@ -94,14 +94,33 @@ def test_a_double_is_said_and_never_called_once() -> None:
 
 
 def test_versions_name_each_other_and_who_asked() -> None:
-    note = "by ada, 2026-11-30 15:00 UTC: it never came"
+    note = "by ada, 2026-11-30 15:00:07.123456 UTC: it never came"
     row = replace(ROW, status=Status.DISCARDED, sent_at=None, in_doubt=True)
     story = told(line("resent", 60, f"{NEWER} {note}"), row=row)
     assert story[1] == (
-        f"60 seconds later it was asked for once more {note}, and went on as version {NEWER}."
+        "60 seconds later it was asked for once more by ada, 2026-11-30 15:00:07 UTC: it never"
+        " came; it went on as version 2."
     )
-    born = told(line("asked for again", -1, f"{KEY} {note}"), row=ROW)
-    assert born[0].endswith(f"it was asked for {note}, as the next version of {KEY}.")
+    born = told(line("asked for again", -1, f"{KEY} {note}"), version=2)
+    assert born[0].endswith("15:00:07 UTC: it never came: this is version 2.")
+
+
+def test_what_a_person_found_is_told_last_and_not_as_an_answer() -> None:
+    """The row has the time of the doubt: nobody knows when it was found."""
+    row = replace(ROW, sent_at=AT + timedelta(seconds=10), provider_message_id="pm-123")
+    story = told(
+        line("unknown", 10, "read timeout"),
+        line("open", 600, "nothing is left to ask"),
+        row=row,
+        settled_by=Evidence.PERSON,
+    )
+    assert story[-1] == "A person recorded that postmark had it under id pm-123."
+    assert not any("accepted" in sentence for sentence in story)
+
+
+def test_our_own_stop_is_not_blamed_on_the_provider() -> None:
+    sentence = told(line("unknown", 10, "postmark: called back"))[1]
+    assert "(the service stopped)" in sentence
 
 
 @pytest.mark.parametrize("by", Evidence)
