@@ -20,6 +20,7 @@ from consumer.providers.permits import Permits
 from consumer.retry import Retry
 from consumer.routes import Route, Routes
 from consumer.rules import Rules
+from consumer.settings.hooks import source
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
@@ -101,13 +102,7 @@ def hooks(settings: config.Settings) -> Mapping[str, Hook]:
     """Build the webhooks of all providers that have one, by name; none where nobody listens."""
     if settings.webhooks is None:
         return {}
-    return webhooks.build(_source(name, options) for name, options in settings.providers.items())
-
-
-def _source(name: str, options: providers.AnyOptions) -> webhooks.Source:
-    secrets = tuple(secret.get_secret_value() for secret in options.webhook_secret)
-    topics = options.webhook_topics if isinstance(options, providers.SesOptions) else ()
-    return webhooks.Source(name, options.type, secrets, topics)
+    return webhooks.build(source(name, options) for name, options in settings.providers.items())
 
 
 def routes(settings: config.Settings, metrics: Metrics, pushing: Container[str]) -> Routes:

@@ -21,7 +21,7 @@ from consumer.providers.fields import mailbox, refuse
 from consumer.providers.form import multipart
 from consumer.providers.mailgun_answers import read
 from consumer.providers.mailgun_events import MailgunEvents
-from consumer.providers.options import Options
+from consumer.providers.options import BaseUrl, Options
 
 # https://documentation.mailgun.com/docs/mailgun/user-manual/tracking-messages/track-tagging
 TAGS: Final = 3  # of a mail
@@ -49,7 +49,7 @@ class MailgunOptions(Options):
     api_key: SecretStr
     domain: Domain
     region: Literal["us", "eu"] = "us"
-    base_url: str | None = None
+    base_url: BaseUrl | None = None
     read_events: bool = False
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from typing import Annotated, Final, Self
+from urllib.parse import urlsplit
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -33,6 +35,19 @@ def listed(value: object) -> object:
     return (value,) if isinstance(value, str | SecretStr) else value
 
 
+def http_url(value: str) -> str:
+    """Refuse what no request can be sent to. Nothing of it is repeated: it may hold a login."""
+    try:
+        parts = urlsplit(value)
+        possible = parts.port != 0 and parts.hostname and not parts.query + parts.fragment
+    except ValueError:
+        possible = False
+    if not possible or parts.scheme not in ("http", "https"):
+        raise ValueError('must be a URL like "https://api.example.com"')
+    return value
+
+
+BaseUrl = Annotated[str, AfterValidator(http_url)]
 Duration = Annotated[float, BeforeValidator(seconds), Field(ge=0, allow_inf_nan=False)]
 Secrets = Annotated[tuple[SecretStr, ...], BeforeValidator(listed)]
 Texts = Annotated[tuple[str, ...], BeforeValidator(listed)]

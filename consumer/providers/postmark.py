@@ -27,7 +27,7 @@ from consumer.model import (
 )
 from consumer.providers.base import KEY_FIELD, account_of, prepared
 from consumer.providers.fields import mailbox, refuse
-from consumer.providers.options import Options
+from consumer.providers.options import BaseUrl, Options
 from consumer.providers.postmark_search import PostmarkSearch
 from consumer.providers.statuses import by_status, members, named, retry_after
 
@@ -42,7 +42,7 @@ class PostmarkOptions(Options):
     """[providers.X] with type = "postmark". `token` is the server's, not the account's."""
 
     type: Literal["postmark"] = "postmark"
-    base_url: str = "https://api.postmarkapp.com"
+    base_url: BaseUrl = "https://api.postmarkapp.com"
     token: SecretStr
 
 

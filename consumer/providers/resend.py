@@ -27,7 +27,7 @@ from consumer.model import (
 )
 from consumer.providers.base import KEY_FIELD, account_of, prepared
 from consumer.providers.fields import mailbox, refuse
-from consumer.providers.options import Options
+from consumer.providers.options import BaseUrl, Options
 from consumer.providers.statuses import by_status, members, named, retry_after
 
 KEY_WINDOW: Final = 24 * 3600.0  # s; https://resend.com/docs/dashboard/emails/idempotency-keys
@@ -39,7 +39,7 @@ class ResendOptions(Options):
     """[providers.X] with type = "resend"."""
 
     type: Literal["resend"] = "resend"
-    base_url: str = "https://api.resend.com"
+    base_url: BaseUrl = "https://api.resend.com"
     api_key: SecretStr
 
 

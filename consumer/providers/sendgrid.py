@@ -21,7 +21,7 @@ from consumer.model import Address, Answer, Message, Prepared, Rejected
 from consumer.providers import mime
 from consumer.providers.base import KEY_FIELD, account_of, prepared
 from consumer.providers.fields import refuse
-from consumer.providers.options import Options
+from consumer.providers.options import BaseUrl, Options
 from consumer.providers.sendgrid_answers import read
 from consumer.providers.sendgrid_search import SendGridSearch
 
@@ -47,7 +47,7 @@ class SendGridOptions(Options):
     """
 
     type: Literal["sendgrid"] = "sendgrid"
-    base_url: str = "https://api.sendgrid.com"
+    base_url: BaseUrl = "https://api.sendgrid.com"
     api_key: SecretStr
     activity: bool = False
 

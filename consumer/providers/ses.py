@@ -23,7 +23,7 @@ from consumer.providers import mime
 from consumer.providers.aws import AwsCredentials
 from consumer.providers.base import KEY_FIELD, prepared
 from consumer.providers.fields import mailbox, refuse
-from consumer.providers.options import Options, Texts
+from consumer.providers.options import BaseUrl, Options, Texts
 from consumer.providers.ses_answers import read
 from consumer.providers.sigv4 import Keys, Scope, sign
 
@@ -49,7 +49,7 @@ class SesOptions(Options):
 
     type: Literal["ses"] = "ses"
     region: str
-    base_url: str | None = None
+    base_url: BaseUrl | None = None
     configuration_set: str | None = None  # for mail types that name none
     profile: str | None = None
     access_key_id: str | None = None

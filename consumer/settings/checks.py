@@ -10,19 +10,22 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from consumer.guard import renew_interval
-from consumer.providers import Options
+from consumer.providers import AnyOptions
+from consumer.settings.hooks import unusable
 from consumer.settings.kafka import Kafka
 from consumer.settings.problems import Place
-from consumer.settings.sections import Guard, Retry, Safety
+from consumer.settings.sections import Admin, Guard, Retry, Safety, Webhooks
 
 Contradiction: TypeAlias = tuple[Place, str]
 
+ANY_PORT: Final = 0
+EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not listened on
 LEASE_MARGIN: Final = 0.1  # of the lease: a statement on its way, a pool that is busy
 
 
 def contradictions(parts: Mapping[str, Any]) -> Iterator[Contradiction]:
     """Yield what is wrong between the sections in `parts`, by name; nested ones are mappings."""
-    providers: Mapping[str, Options] = parts.get("providers", {})
+    providers: Mapping[str, AnyOptions] = parts.get("providers", {})
     if isinstance(kafka := parts.get("kafka"), Kafka):
         yield from _security(kafka)
     if isinstance(guard := parts.get("guard"), Guard):
@@ -31,6 +34,10 @@ def contradictions(parts: Mapping[str, Any]) -> Iterator[Contradiction]:
         yield (("retry", "base"), "must not be longer than retry.cap")
     if isinstance(safety := parts.get("safety"), Safety):
         yield from _safety(safety)
+    if isinstance(listener := parts.get("webhooks"), Webhooks):
+        yield from unusable(providers)
+        if isinstance(admin := parts.get("admin"), Admin):
+            yield from _ports(listener, admin)
 
 
 def _security(kafka: Kafka) -> Iterator[Contradiction]:
@@ -64,7 +71,7 @@ def _sasl(kafka: Kafka) -> Iterator[Contradiction]:
                     yield (("kafka", name), f"is needed with {mechanism}")
 
 
-def _lease(guard: Guard, providers: Mapping[str, Options]) -> Iterator[Contradiction]:
+def _lease(guard: Guard, providers: Mapping[str, AnyOptions]) -> Iterator[Contradiction]:
     """The lease must outlive an attempt that starts just before the renewal after the next."""
     room = guard.lease * (1 - LEASE_MARGIN) - 2 * renew_interval(guard.lease)
     for name, options in providers.items():
@@ -81,3 +88,10 @@ def _safety(safety: Safety) -> Iterator[Contradiction]:
             ("safety", "redirect_to"),
             "must not stand in production: every mail would go there",
         )
+
+
+def _ports(listener: Webhooks, admin: Admin) -> Iterator[Contradiction]:
+    """One port can be listened on twice only where both name an address, and not the same one."""
+    hosts = {listener.host, admin.host}
+    if listener.port == admin.port != ANY_PORT and (len(hosts) == 1 or hosts & EVERYWHERE):
+        yield (("webhooks", "port"), "must not be admin.port: each listens on its own")

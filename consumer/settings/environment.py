@@ -22,6 +22,8 @@ from consumer.settings.schema import NAMED, SECTIONS
 from consumer.settings.values import EnvironmentText
 
 _FILE: Final = "_file"
+_NO_SETTING: Final = "is no setting: write SENDONCE_SECTION__NAME"
+_TESTS: Final = "SENDONCE_TEST_"  # where the tests find a broker and a database
 # What Kubernetes puts there by itself for a Service that is named sendonce or sendonce-admin.
 _SERVICE_LINK: Final = re.compile(r"_SERVICE_(HOST|PORT\w*)\Z|_PORT_[0-9]+_(TCP|UDP|SCTP)")
 _SERVICE_URL: Final = re.compile(r"(tcp|udp|sctp)://")
@@ -49,7 +51,7 @@ def _read(name: str, value: str, tree: Mapping[str, Any]) -> Variable | Problem 
     if len(parts) == 1:
         return _misspelt(name, value)
     if "" in parts:
-        return Problem(name, "is no setting: write SENDONCE_SECTION__NAME")
+        return Problem(name, _NO_SETTING)
     place = tuple(part.lower() for part in parts)
     if place[-1].endswith(_FILE):
         return _from_file(name, value, _found(_without_file(place), tree))
@@ -83,13 +85,13 @@ def _folded(name: str) -> str:
 
 
 def _misspelt(name: str, value: str) -> Problem | None:
-    """Notice SENDONCE_POSTGRES_DSN; what else has no section is not ours."""
-    if _SERVICE_LINK.search(name) or _SERVICE_URL.match(value):
+    """Notice SENDONCE_POSTGRES_DSN, and whatever else nobody reads."""
+    if name.startswith(_TESTS) or _SERVICE_LINK.search(name) or _SERVICE_URL.match(value):
         return None
     section, _, setting = name.removeprefix(PREFIX).lower().partition("_")
     model = SECTIONS.get(section)
     if model is None or setting.removesuffix(_FILE) not in model.model_fields:
-        return None
+        return Problem(name, _NO_SETTING)
     meant = variable_name((section, setting))
     return Problem(name, f"is not read: between section and name are two _, as in {meant}")
 

@@ -140,7 +140,8 @@ async def test_a_login_or_database_that_does_not_exist(stack: Stack, what: str) 
     parts = {"login": "nobody:canary"} if what == "login" else {"path": "/none"}
     stack.dsn = with_part(stack.dsn, **parts)
     ran = await start(stack.config())
-    assert "Postgres refuses this login or database" in reason(ran)
+    assert "refuses this login or database" in reason(ran)
+    assert "postgres.dsn" in reason(ran)
     assert b"canary" not in ran.errors
 
 

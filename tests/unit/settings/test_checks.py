@@ -60,6 +60,59 @@ def test_ways_to_be_let_in(settings: Loader, variables: dict[str, str]) -> None:
     assert not settings.problems(**environ)
 
 
+@pytest.mark.parametrize(
+    ("provider", "problem"),
+    [
+        ('postmark]\ntoken = "t"\nwebhook_secret = "s3cret"', "postmark.webhook_secret: "),
+        ('mine]\ntype = "resend"\napi_key = "k"\nwebhook_secret = "s3cret"',
+         "mine.webhook_secret: "),
+        ('ses]\nregion = "eu-west-1"\nwebhook_topics = "s3cret"', "ses.webhook_topics: "),
+    ],
+)  # fmt: skip
+def test_a_webhook_that_could_not_be_made_is_told_before_the_start(
+    settings: Loader, provider: str, problem: str
+) -> None:
+    """Only where somebody listens, as at the start; and without the secret."""
+    (found,) = settings.problems(f"[webhooks]\n[providers.{provider}\n")
+    assert found.startswith(f"providers.{problem}")
+    assert "s3cret" not in found
+    assert not settings.problems(f"[providers.{provider}\n")
+
+
+@pytest.mark.parametrize(
+    ("webhooks", "admin", "clash"),
+    [
+        ("port = 8080", "", True),
+        ('port = 8080\nhost = "10.0.0.1"', "", False),
+        ('port = 8080\nhost = "10.0.0.1"', 'host = "0.0.0.0"', True),
+        ("port = 0", "port = 0", False),
+        ("", "", False),
+    ],
+)  # fmt: skip
+def test_two_listeners_have_two_ports(
+    settings: Loader, webhooks: str, admin: str, *, clash: bool
+) -> None:
+    problems = settings.problems(f"[webhooks]\n{webhooks}\n[admin]\n{admin}\n")
+    told = ["webhooks.port: must not be admin.port: each listens on its own"]
+    assert problems == (told if clash else [])
+
+
+@pytest.mark.parametrize(
+    "url", ["htp://s3cret", "s3cret.com", "https://", "http://h:99999/s3cret", "https://h?s3cret=1"]
+)
+@pytest.mark.parametrize("kind", ["postmark", "mailgun", "resend", "sendgrid", "ses"])
+def test_where_no_request_can_be_sent_to(settings: Loader, kind: str, url: str) -> None:
+    keys = {
+        "postmark": 'token = "t"',
+        "mailgun": 'api_key = "k"\ndomain = "example.org"',
+        "ses": 'region = "eu-west-1"',
+    }
+    own = keys.get(kind, 'api_key = "k"')
+    told = settings.problems(f'[providers.{kind}]\n{own}\nbase_url = "{url}"\n')
+    assert told == [f'providers.{kind}.base_url: must be a URL like "https://api.example.com"']
+    assert not settings.problems(f'[providers.{kind}]\n{own}\nbase_url = "http://[::1]:9/x/"\n')
+
+
 def test_waits_do_not_shrink(settings: Loader) -> None:
     assert settings.problems('[retry]\nbase = "1m"') == [
         "retry.base: must not be longer than retry.cap"
