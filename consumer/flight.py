@@ -86,14 +86,16 @@ class _Flight:
     lease: Lease
     doubt: Doubt | None
     unanswered: bool = True  # an attempt is counted on the row and has no answer yet
+    unwritten: Transition | None = None  # what an answer came to, until it surely stands
     number: int = 0  # of the last attempt, in its round
     took: float = 0.0  # seconds, the last attempt
 
     async def attempts(self, departure: Departure) -> Landing:
         while True:
             answer = await self._attempt(departure)
-            transition = self._decide(answer, departure)
+            self.unwritten = transition = self._decide(answer, departure)
             result = await self._record(transition)
+            self.unwritten = None
             self._tell(departure.route.provider.name, answer)
             if isinstance(result, Fenced):
                 return Overtaken()
@@ -107,8 +109,13 @@ class _Flight:
             departure = again
 
     async def release(self) -> None:
-        """Called back: end the lease at once, so that whoever comes next need not wait for it."""
-        await self._record(MarkWaiting("called back", give_back=self.unanswered, release=True))
+        """Called back: end the lease at once, so that whoever comes next need not wait for it.
+
+        But an answer that was heard is written, whoever cut its writing off: it may have been
+        "accepted".
+        """
+        called_back = MarkWaiting("called back", give_back=self.unanswered, release=True)
+        await self._record(self.unwritten or called_back)
 
     async def _attempt(self, departure: Departure) -> Answer:
         """One request: wait for a slot on the wire, send, tell the breaker."""

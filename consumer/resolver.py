@@ -21,6 +21,7 @@ import structlog
 from consumer import endings
 from consumer.courses import Anew, Beside, Busy, GoOn, Inquire, Lost, Unreadable, course
 from consumer.endings import Ended, LetGo
+from consumer.guard.errors import GuardClosed
 from consumer.hand import InHand
 from consumer.intake.hold import Hold
 from consumer.model import Mail
@@ -106,23 +107,33 @@ class Resolver:
 
     async def _take(self, due: Due) -> None:
         hold = Hold()
-        work = asyncio.ensure_future(self._step(due, hold))
+        work = asyncio.create_task(self._step(due, hold))
         hold.bind(work)
         self._holds.add(hold)
         patience = asyncio.get_running_loop().call_later(PATIENCE, _call_back, hold)
         try:
-            ending = await work
-            if isinstance(ending, Ended):
-                self._metrics.record_ended(due.record, ending)
+            await asyncio.wait({work})
         except asyncio.CancelledError:
-            if not hold.recalled:
-                raise
-        except Exception:
-            # One record that meets a defect must not end every worker that takes it up.
-            log.exception("a step failed", letter=due.letter.id, alert="defect")
+            hold.recall(hard=True)  # not a cancellation: a write under way must not be cut off
+            await asyncio.wait({work})
+            raise
         finally:
             patience.cancel()
             self._holds.discard(hold)
+        self._note(work, due)
+
+    def _note(self, work: asyncio.Task[Ending | None], due: Due) -> None:
+        """One record that meets a defect must not end every worker that takes it up."""
+        if work.cancelled():
+            return  # called back
+        defect = work.exception()
+        if isinstance(defect, GuardClosed):
+            return  # the service is stopping, and Postgres is away: due again later
+        if defect is not None:
+            log.error("a step failed", letter=due.letter.id, alert="defect", exc_info=defect)
+            return
+        if isinstance(ending := work.result(), Ended):
+            self._metrics.record_ended(due.record, ending)
 
     async def _step(self, due: Due, hold: Hold) -> Ending | None:
         """Do what the letter is parked for, by what stands under its key now."""

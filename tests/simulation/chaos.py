@@ -58,6 +58,8 @@ class Chaos:
 
     def _duel(self, who: str) -> None:
         """Freeze who has just been given the right to send, until all evidence says it did not."""
+        if not self._running:
+            return
         for worker in self._world.alive:
             if worker.process.name == who:
                 self._world.freeze(worker, FREEZES[-1])

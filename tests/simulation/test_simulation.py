@@ -22,6 +22,7 @@ SECONDS = 60
 BUGS = {
     81: "an unknown mail, by policy once more from another account: the guard refused it for ever",
     837: "the same, after a rolling deploy",
+    990794937459: "a stop cut off the write of an acceptance in the resolver's hands: sent again",
 }
 
 
