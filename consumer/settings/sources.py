@@ -22,7 +22,7 @@ class Sources:
     tree: dict[str, Any] = field(default_factory=dict)
     origins: dict[Place, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-    unread: bool = False  # the file cannot be opened: what is in it, nobody can say
+    unread: bool = False  # the file cannot be read: what is in it, nobody can say
 
     def origin(self, place: Place) -> str:
         """Say where a setting, or the section around it, was written; empty where it was not."""
@@ -46,8 +46,10 @@ def _at(tree: Any, place: Place) -> Any:
 
 
 def read_sources(path: Path | None, environ: Mapping[str, str]) -> Sources:
-    """Read both. What cannot be read is a problem among the others; the rest is still looked at."""
+    """Read both. Of a file that cannot be read, `unread` is set and nothing else can be said."""
     sources = _read_file(path)
+    if sources.unread:
+        return sources
     sources.tree = copy.deepcopy(dict(sources.written))
     variables, problems = read_variables(environ, sources.written)
     sources.problems += problems
@@ -62,13 +64,12 @@ def _read_file(path: Path | None) -> Sources:
     try:
         return Sources(str(path), tomllib.loads(path.read_text("utf-8")))
     except OSError as error:
-        problem = Problem(str(path), f"cannot be read: {error.strerror}")
-        return Sources(str(path), {}, problems=[problem], unread=True)
+        text = f"cannot be read: {error.strerror}"
     except UnicodeDecodeError:
         text = "is not UTF-8"
     except tomllib.TOMLDecodeError as error:
         text = f"is not TOML: {error}"
-    return Sources(str(path), {}, problems=[Problem(str(path), text)])
+    return Sources(str(path), {}, problems=[Problem(str(path), text)], unread=True)
 
 
 def _lay_over(sources: Sources, variable: Variable) -> None:
