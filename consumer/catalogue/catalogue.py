@@ -52,6 +52,7 @@ class Catalogue:
 
     types        mail types by the name of their folder
     topics       every topic that a folder listens to
+    events       every event type that a folder listens to, on whatever topic
     high_topics  those with a mail type of priority `high`
     examples     the folders' examples, by mail type and name; each maps and renders
     """
@@ -70,6 +71,7 @@ class Catalogue:
         types = [one.type for one in rules.values()]
         self.types: Final[Mapping[str, MailType]] = {one.name: one for one in types}
         self.topics: Final = frozenset(one.topic for one in types)
+        self.events: Final = frozenset(event for _, event in rules)
         self.high_topics: Final = frozenset(t.topic for t in types if t.priority is Priority.HIGH)
         self.examples: Final = examples
 

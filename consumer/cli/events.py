@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeAlias
 
@@ -104,16 +105,33 @@ def _topic(
     fitting = [topic for topic, reading in seen.items() if _listened_to(reading)]
     if len(fitting) == 1:
         return fitting[0]
-    found = _undecided(seen[topics[0]], fitting)
-    raise Stop(f"{piece.place}: {found}; name one with --topic: {', '.join(topics)}", code=2)
+    raise Stop(f"{piece.place}: {_undecided(catalogue, seen, fitting)}", code=2)
 
 
-def _undecided(reading: Reading, fitting: Sequence[str]) -> str:
+def _undecided(catalogue: Catalogue, seen: Mapping[str, Reading], fitting: Sequence[str]) -> str:
     """Say why no topic can be chosen. What nobody can read would fit everywhere."""
+    topics = ", ".join(seen)
     if not fitting:
-        return "no topic listens to this event"
-    mail = reading.mail
-    return why_not(mail) if isinstance(mail, Bad) else "several topics fit"
+        return f"{_unheard(catalogue, seen)}; or, as it is, name a topic with --topic: {topics}"
+    mail = next(iter(seen.values())).mail
+    text = why_not(mail) if isinstance(mail, Bad) else "several topics fit"
+    return f"{text}; name one with --topic: {topics}"
+
+
+def _unheard(catalogue: Catalogue, seen: Mapping[str, Reading]) -> str:
+    """Name the type, which may well be a typo, and the nearest that a folder listens to."""
+    types = {one.mail.event_type or "" for one in seen.values() if isinstance(one.mail, Bad)}
+    if types == seen.keys():  # what names no type has its topic's
+        return f"the event names no type; known are {', '.join(sorted(catalogue.events))}"
+    return "; ".join(
+        f"no folder listens to the type {name[:100]!r}{_nearest(name, catalogue)}" for name in types
+    )
+
+
+def _nearest(name: str, catalogue: Catalogue) -> str:
+    known = sorted(catalogue.events)
+    close = get_close_matches(name, known, n=1)
+    return f", did you mean {close[0]}?" if close else f", known are {', '.join(known)}"
 
 
 def _listened_to(reading: Reading) -> bool:

@@ -113,6 +113,26 @@ def test_a_header_that_nobody_can_read_is_named_before_the_topics(
 
 
 @pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("order.reciept", "the type 'order.reciept', did you mean order.receipt?"),
+        ("parcel", "the type 'parcel', known are order.receipt"),
+        (None, "the event names no type; known are order.receipt"),
+    ],
+)
+def test_a_type_that_nobody_listens_to_is_named_and_the_nearest_one(
+    broker: type[Broker], sendonce: Sendonce, written: str | None, told: str
+) -> None:
+    event = {name: value for name, value in json.loads(EVENT).items() if name != "type"}
+    Path("event.json").write_text(json.dumps(event | ({"type": written} if written else {})))
+    result = sendonce("publish", "event.json")
+    assert result.exit_code == 2
+    assert told in " ".join(result.stderr.split())
+    assert "--topic" in result.stderr
+    assert broker.sent == []
+
+
+@pytest.mark.parametrize(
     "error", [KafkaUnreachableError("no broker answers"), RuntimeError("topic is not there")]
 )
 def test_a_broker_that_says_no_ends_with_1(
