@@ -24,7 +24,7 @@ EventsArgument = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="Events: one JSON object, an array, or one a line; or an example, order.receipt/paid.",
+        help="Events: one JSON object, an array, or one a line; or an example: order.receipt/plain",
     ),
 ]
 

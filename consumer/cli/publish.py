@@ -25,7 +25,7 @@ _PATIENCE = 30.0  # seconds for all acknowledgements
 def publish(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE...", help="Events, or examples: order.receipt/paid."),
+        typer.Argument(metavar="FILE...", help="Events, or examples: order.receipt/plain."),
     ],
     topic: Annotated[
         str | None, typer.Option(help="To this topic.", show_default="the mail type's own")
