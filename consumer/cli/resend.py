@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import secrets
 import sys
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated
 
 import typer
@@ -14,8 +16,10 @@ from consumer.cli import printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
 from consumer.cli.guarded import at_desk
 from consumer.cli.masking import masked
+from consumer.cli.parked import second
 from consumer.cli.show import KeyArgument, RevealOption, known_key
 from consumer.cli.signed import ByOption, WhyOption, note
+from consumer.guard import DeadLetter, LetterStatus
 from consumer.guard.desk import Desk
 from consumer.guard.operators import NotDone
 from consumer.guard.resends import Resend, Resent
@@ -23,6 +27,16 @@ from consumer.intake.kafka import Reader, RecordGoneError
 from consumer.making import Making
 from consumer.model import Coordinates, Record, Row, Status
 from consumer.resending import Proposal, propose
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What is to be sent again. `kept`: its record, where a dead letter has it."""
+
+    row: Row
+    kept: Record | None
+    next_look: datetime | None  # when evidence of the former mail is looked for; None: it is not
+
 
 _OPEN = (Status.SENDING, Status.WAITING)
 _GONE = """\
@@ -55,25 +69,29 @@ def resend(
     """  # noqa: D301 - click's mark: keep these lines
     key, signed = known_key(key), note(by, why, "resend")
     found = settings.load(config)
-    row, kept = at_desk(config, lambda desk: _standing(desk, key))
-    record = kept or _from_kafka(found, row)
+    standing = at_desk(config, lambda desk: _standing(desk, key))
+    row = standing.row
+    record = standing.kept or _from_kafka(found, row)
     making = Making(parts.open_catalogue(found), parts.rules(found.safety))
     proposal = propose(making, row, record)
     if isinstance(proposal, str):
         raise Stop(f"{key} cannot be sent again: {proposal}")
     if not as_json:
-        _show(proposal, reveal=reveal)
+        _show(proposal, standing.next_look, reveal=reveal)
     if not yes:
         _confirm(proposal)
     wish = Resend(row, proposal.mail, record, signed, secrets.token_hex(8))
     result = at_desk(config, lambda desk: desk.resend(wish))
     if isinstance(result, NotDone):
         raise Stop(result.why)
-    _tell(proposal, result, signed, reveal=reveal, as_json=as_json)
+    if as_json:
+        printing.document(_facts(proposal, result, standing.next_look, signed, reveal=reveal))
+    else:
+        printing.say(f"Due now as {result.key} (version {result.version}): the workers send it.")
+        printing.say(f"Follow it: sendonce show {result.key}", "dim")
 
 
-async def _standing(desk: Desk, key: str) -> tuple[Row, Record | None]:
-    """Return the row to be sent again, and its record where a dead letter kept it."""
+async def _standing(desk: Desk, key: str) -> Standing:
     row = (await desk.rows([key])).get(key)
     if row is None:
         raise Stop(f"the guard has no row of {key}: publish the event again")
@@ -83,7 +101,13 @@ async def _standing(desk: Desk, key: str) -> tuple[Row, Record | None]:
         raise Stop(await _moved(desk, key))
     letter = await desk.letter_at(row.coordinates, row.mail_type)
     record = None if letter is None else letter.record
-    return row, record if record is not None and record.value is not None else None
+    kept = record if record is not None and record.value is not None else None
+    return Standing(row, kept, _next_look(row, letter))
+
+
+def _next_look(row: Row, letter: DeadLetter | None) -> datetime | None:
+    looked_for = row.status is Status.UNKNOWN and letter and letter.status is LetterStatus.PARKED
+    return letter.next_check_at if letter and looked_for else None
 
 
 async def _moved(desk: Desk, key: str) -> str:
@@ -109,7 +133,7 @@ async def _read(found: settings.Settings, at: Coordinates) -> Record:
         await reader.close()
 
 
-def _show(proposal: Proposal, *, reveal: bool) -> None:
+def _show(proposal: Proposal, next_look: datetime | None, *, reveal: bool) -> None:
     message, row = proposal.message, proposal.row
     hidden = proposal.mail.type.sensitive and not reveal
     printing.say(f"{row.mail_type}, version {row.version + 1}", "bold")
@@ -125,6 +149,9 @@ def _show(proposal: Proposal, *, reveal: bool) -> None:
     for line in () if hidden else message.text.splitlines():
         printing.say(f"  {line}".rstrip())
     printing.say()
+    if next_look is not None:
+        looks = f"the service is still looking (next at {second(next_look)})"
+        printing.say(f"{looks}; a second mail may be the result", "bold")
 
 
 def _after(row: Row) -> str:
@@ -140,20 +167,17 @@ def _confirm(proposal: Proposal) -> None:
         raise Stop("nothing was done")
 
 
-def _tell(proposal: Proposal, result: Resent, signed: str, *, reveal: bool, as_json: bool) -> None:
-    if not as_json:
-        printing.say(f"Due now as {result.key} (version {result.version}): the workers send it.")
-        printing.say(f"Follow it: sendonce show {result.key}", "dim")
-        return
+def _facts(
+    proposal: Proposal, result: Resent, next_look: datetime | None, signed: str, *, reveal: bool
+) -> dict[str, object]:
     email = proposal.message.to.email
-    printing.document(
-        {
-            "idempotency_key": result.key,
-            "version": result.version,
-            "resend_of": proposal.row.key,
-            "was": proposal.row.status,
-            "event_type": proposal.row.mail_type,
-            "recipient": email if reveal else masked(email),
-            "note": signed,
-        }
-    )
+    return {
+        "idempotency_key": result.key,
+        "version": result.version,
+        "resend_of": proposal.row.key,
+        "was": proposal.row.status,
+        "next_look": next_look,
+        "event_type": proposal.row.mail_type,
+        "recipient": email if reveal else masked(email),
+        "note": signed,
+    }
