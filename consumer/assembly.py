@@ -7,6 +7,7 @@ opened is on the exit stack, so a start that fails half way leaves nothing behin
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
 import structlog
@@ -19,7 +20,7 @@ from consumer.flight import Pilot
 from consumer.flights import Flights
 from consumer.guard import PostgresUnreachable
 from consumer.inquiry import Inquiry
-from consumer.intake.cluster import KafkaUnreachableError
+from consumer.intake.cluster import KafkaRefusedError, KafkaUnreachableError, TopicsMissingError
 from consumer.intake.kafka import Reader
 from consumer.intake.publisher import OutcomePublisher
 from consumer.line import Line
@@ -32,9 +33,10 @@ from consumer.upkeep import Upkeep
 from consumer.webhooks import WebhookServer
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Mapping
     from contextlib import AsyncExitStack
 
+    from consumer.catalogue import Catalogue
     from consumer.guard import Guard
     from consumer.intake.hold import Hold
     from consumer.intake.loop import Intake
@@ -113,7 +115,7 @@ class Assembly:
         takeoff = Takeoff(self._pilot(guard, routes), Aside(guard), Flights(self.owner))
         line = Line(catalogue, guard, takeoff, tracing())
         intake = parts.intake(self.settings.kafka, catalogue, delivery.handle_with(line))
-        await self._wait_for_kafka(intake.open)
+        await self._wait_for_kafka(intake.open, partial(_listeners, catalogue))
         self._watch(intake, guard, routes)
         inquiry = Inquiry(line, guard, takeoff)
         resolver = Resolver(guard, line, inquiry, delivery.finish, self.metrics)
@@ -171,13 +173,20 @@ class Assembly:
         if topic is None:
             return None
         publisher = OutcomePublisher(parts.cluster(self.settings.kafka), topic)
-        await self._wait_for_kafka(publisher.open)
+        await self._wait_for_kafka(publisher.open, lambda _: "outcomes.topic")
         self.stack.push_async_callback(publisher.close)
         return publisher
 
-    async def _wait_for_kafka(self, attempt: Callable[[], Awaitable[None]]) -> None:
+    async def _wait_for_kafka(
+        self, attempt: Callable[[], Awaitable[None]], named_by: Callable[[Collection[str]], str]
+    ) -> None:
+        """`named_by`: says where topics are named, should they be missing."""
         limit = self.settings.postgres.start_timeout
-        await patiently("kafka", attempt, KafkaUnreachableError, limit)
+        try:
+            await patiently("kafka", attempt, KafkaUnreachableError, limit)
+        except TopicsMissingError as missing:
+            where = named_by(missing.topics)
+            raise KafkaRefusedError(f"{missing} (named by {where})") from missing
 
     def _pilot(self, guard: Guard, routes: Routes) -> Pilot:
         rules = parts.rules(self.settings.safety)
@@ -191,3 +200,9 @@ class Assembly:
             leases=lambda: guard.leases_held,
             kafka_away=lambda: intake.watch().away,
         )
+
+
+def _listeners(catalogue: Catalogue, topics: Collection[str]) -> str:
+    """Name the folders of the catalogue that listen to any of the topics."""
+    names = sorted(name for name, one in catalogue.types.items() if one.topic in topics)
+    return f"{', '.join(names)} in the catalogue"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -21,6 +21,11 @@ class KafkaRefusedError(Exception):
 
 class TopicsMissingError(KafkaRefusedError):
     """Topics do not exist; nothing else is wrong."""
+
+    def __init__(self, topics: Sequence[str]) -> None:
+        self.topics = frozenset(topics)
+        told = "; ".join(f"topic {topic} does not exist" for topic in topics)
+        super().__init__(f"{told}: create {'it' if len(topics) == 1 else 'them'}")
 
 
 class OffsetsLostError(Exception):

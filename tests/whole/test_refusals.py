@@ -151,12 +151,15 @@ async def test_a_login_or_database_that_does_not_exist(stack: Stack, what: str) 
 async def test_a_topic_that_is_not_there(stack: Stack) -> None:
     missing = stack.accounts = f"{stack.accounts}.missing"
     stack.write_catalogue()
-    assert f"topic {missing} does not exist" in reason(await start(stack.config()))
+    said = reason(await start(stack.config()))
+    assert said.startswith(f"topic {missing} does not exist: create it (named by ")
+    assert "password.reset" in said
 
 
 async def test_an_outcomes_topic_that_is_not_there(stack: Stack) -> None:
     stack.outcomes += ".missing"
-    assert f"topic {stack.outcomes} does not exist" in reason(await start(stack.config()))
+    said = reason(await start(stack.config()))
+    assert said == f"topic {stack.outcomes} does not exist: create it (named by outcomes.topic)"
 
 
 async def test_an_admin_port_that_is_taken(stack: Stack) -> None:

@@ -36,7 +36,6 @@ log = structlog.get_logger(__name__)
 
 STEP_DEADLINE = 30.0  # seconds for one step of opening; aiokafka's own ends are longer, or none
 _PROBE_TIMEOUT_MS = 5_000
-_MISSING = "does not exist"
 
 _LOGIN = (
     AuthenticationFailedError,
@@ -129,12 +128,22 @@ async def _reason(cluster: Cluster, error: BaseException) -> Exception:
                 host, port, request_timeout_ms=_PROBE_TIMEOUT_MS, **options
             )
         except _LOGIN as refusal:
-            return KafkaRefusedError(f"login refused: {name_of(refusal)}")
+            return KafkaRefusedError(_login_refused(cluster, refusal))
         except (OSError, KafkaError) as problem:
             error = problem
         else:
             connection.close()
     return KafkaUnreachableError(f"{cluster.bootstrap_servers}: {name_of(error)}")
+
+
+def _login_refused(cluster: Cluster, error: BaseException) -> str:
+    """Name the settings that a login is made of; a listener may also expect none, or another."""
+    token = cluster.sasl_mechanism == "OAUTHBEARER"
+    own = "kafka.sasl_region" if token else "kafka.sasl_username and kafka.sasl_password"
+    return (
+        f"login refused ({name_of(error)}): look at kafka.security_protocol,"
+        f" kafka.sasl_mechanism, {own}"
+    )
 
 
 async def check_topics(cluster: Cluster, topics: Collection[str]) -> Mapping[str, int]:
@@ -155,20 +164,21 @@ async def check_topics(cluster: Cluster, topics: Collection[str]) -> Mapping[str
 
 
 def _counted(found: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    problems = [text for topic in found if (text := _problem(topic))]
+    closed = _with_error(found, TopicAuthorizationFailedError)
+    missing = _with_error(found, UnknownTopicOrPartitionError)
+    problems = [f"no right to read topic {topic}" for topic in closed]
+    if missing:
+        absent = TopicsMissingError(missing)
+        if not closed:
+            raise absent
+        problems.append(str(absent))
     if problems:
-        missing = all(text.endswith(_MISSING) for text in problems)
-        raise (TopicsMissingError if missing else KafkaRefusedError)("; ".join(problems))
+        raise KafkaRefusedError("; ".join(problems))
     return {topic["topic"]: len(topic["partitions"]) for topic in found}
 
 
-def _problem(topic: Mapping[str, Any]) -> str | None:
-    error = for_code(topic["error_code"])
-    if error is UnknownTopicOrPartitionError:
-        return f"topic {topic['topic']} {_MISSING}"
-    if error is TopicAuthorizationFailedError:
-        return f"no right to read topic {topic['topic']}"
-    return None
+def _with_error(found: Sequence[Mapping[str, Any]], kind: type[KafkaError]) -> list[str]:
+    return [topic["topic"] for topic in found if for_code(topic["error_code"]) is kind]
 
 
 async def _warn_of_compaction(admin: Any, topics: Collection[str]) -> None:

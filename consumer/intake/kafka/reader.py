@@ -52,7 +52,7 @@ class Reader:
         try:
             count = (await check_topics(self._cluster, [at.topic]))[at.topic]
         except TopicsMissingError as missing:
-            raise RecordGoneError(str(missing)) from missing
+            raise RecordGoneError(f"topic {at.topic} does not exist") from missing
         if count == 0:
             raise KafkaUnreachableError(f"topic {at.topic} has no leader to ask")
         if at.partition >= count:

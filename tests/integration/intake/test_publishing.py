@@ -26,7 +26,7 @@ async def test_outcomes_arrive_once_each_many_at_a_time(
 
 async def test_a_missing_topic_is_refused_at_the_start(kafka: Kafka) -> None:
     kafka.must_be_real()
-    with pytest.raises(KafkaRefusedError, match=r"nowhere\.at\.all does not exist"):
+    with pytest.raises(KafkaRefusedError, match=r"nowhere\.at\.all does not exist: create it"):
         await OutcomePublisher(Cluster(kafka.bootstrap), "nowhere.at.all").open()
 
 

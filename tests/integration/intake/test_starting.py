@@ -128,7 +128,7 @@ async def test_missing_topics_are_all_named(kafka: Kafka) -> None:
         Cluster(kafka.bootstrap), group_id="g", topics=["no.a", "no.b"], start_from=Edge.EARLIEST
     )
     with pytest.raises(
-        KafkaRefusedError, match=r"no\.a does not exist; topic no\.b does not exist"
+        KafkaRefusedError, match=r"no\.a does not exist; topic no\.b does not exist: create them"
     ):
         await consumer.open(_Nobody())
 
