@@ -33,7 +33,7 @@ def printed(report: Report) -> Iterator[str]:
     yield f"    copies that a type's policy allowed      {tally.allowed:>9,}"
     yield f"    rows that name two mails                 {tally.told_double:>9,}"
     yield ""
-    for line in tally.stories:
+    for line in (*tally.stories, *report.last_words):
         yield f"    {line}"
 
 

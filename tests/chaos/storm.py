@@ -6,7 +6,7 @@ import asyncio
 import random
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -45,6 +45,7 @@ class Report:
     exits: Mapping[int, int]  # exit code -> workers that were stopped at the end
     pooled: bool
     took: float  # seconds, all of it
+    last_words: Sequence[str]  # log lines of workers that ended by themselves, or badly
 
     @property
     def in_order(self) -> bool:
@@ -78,7 +79,8 @@ async def storm(plan: Plan) -> Report:
             found = await tally(running)
             done = dict(sorted(running.counted.items()))
             took = time.monotonic() - began
-            return Report(plan, found, done, clock.took, exits, running.pooled, took)
+            words = tuple(running.last_words)
+            return Report(plan, found, done, clock.took, exits, running.pooled, took, words)
 
 
 async def _weather(running: World, plan: Plan) -> settling.Clock:
@@ -126,5 +128,7 @@ async def _stopped(running: World) -> dict[int, int]:
     codes: dict[int, int] = {}
     for hand in running.hands:
         code = await hand.worker.stop() if hand.lives else -1
+        if code:
+            running.last_words += [f"{hand.number}: {line}" for line in hand.worker.lines()[-5:]]
         codes[code] = codes.get(code, 0) + 1
     return codes

@@ -79,6 +79,7 @@ class World:
     hands: Sequence[Hand]
     pooled: bool  # one worker goes through PgBouncer
     counted: dict[str, int] = field(default_factory=dict)  # what was done to it
+    last_words: list[str] = field(default_factory=list)  # of workers that ended badly
 
     def count(self, what: str) -> None:
         self.counted[what] = self.counted.get(what, 0) + 1
