@@ -117,7 +117,7 @@ async def test_a_wrong_password_of_postgres_is_not_waited_for(
     await locked.execute(locked.dsn, "CREATE ROLE shop LOGIN PASSWORD 'right'")
     stack.dsn = with_part(locked.dsn, login="shop:canary")
     ran = await start(stack.config())
-    assert "Postgres refuses this login or database (InvalidPasswordError" in reason(ran)
+    assert "refuses this login or database (InvalidPasswordError" in reason(ran)
     assert _waited(ran, "postgres") == 0
     assert b"canary" not in ran.errors
 
