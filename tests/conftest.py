@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.parts.kafka import Kafka
 
 # `make test-fast` looks at fewer examples; `make test` at as many as the tests ask for.
-hypothesis.settings.register_profile("fast", max_examples=12, database=None, deadline=None)
+hypothesis.settings.register_profile("fast", max_examples=8, database=None, deadline=None)
 
 STRICT = os.environ.get("SENDONCE_TEST_STRICT") == "1"
 
