@@ -69,17 +69,20 @@ class Resolver:
         self._tell_not_before = 0.0
 
     async def run(self) -> None:
-        """Work until `stop`."""
+        """Work until `stop`, and then tell what was settled to the last."""
         telling: asyncio.Task[None] | None = None
         try:
             while not self._stopping.is_set():
                 due = await self._guard.take_due(TOGETHER)
                 if self._stopping.is_set():
-                    return  # what was taken is due again in a minute
+                    break  # what was taken is due again in a minute
                 await asyncio.gather(*map(self._take, due))
                 telling = self._told_beside(telling, some=bool(due))
                 if len(due) < TOGETHER:
                     await self._pause()
+            if telling is not None:
+                await telling
+            await self._tell()
         finally:
             if telling is not None:
                 telling.cancel()

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import socket
 import ssl
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
@@ -51,8 +52,18 @@ async def reach(
 
     `setting`: where the address was written, for who has to mend it.
     """
-    try:
+    with in_words(address, setting):
         return await connect(address, timeout=timeout)
+
+
+@contextmanager
+def in_words(address: Address, setting: str = DSN) -> Iterator[None]:
+    """Raise what goes wrong with the server inside as `reach` does; all else as it is.
+
+    A pooler takes the connection and ends it with the first statement, while its server is away.
+    """
+    try:
+        yield
     except Exception as error:
         if (refusal := _refusal(error, urlsplit(address.dsn), setting)) is None:
             raise

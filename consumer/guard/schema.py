@@ -24,7 +24,7 @@ from consumer.guard.errors import (
     WrongEnvironment,
 )
 from consumer.guard.lanes import Address
-from consumer.guard.reaching import DSN, reach
+from consumer.guard.reaching import DSN, in_words, reach
 
 TABLES = ("sent_message", "dead_letter", "worker", "history", "sweep")
 RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
@@ -92,9 +92,10 @@ async def check_schema(address: Address, *, environment: str, release: str) -> N
     """Raise a `SetupError` that says what to do, unless this release may work on this database."""
     connection = await reach(address)
     try:
-        await _check_version(connection)
-        await _check_stamp(connection, environment, release)
-        await _check_rights(connection)
+        with in_words(address):
+            await _check_version(connection)
+            await _check_stamp(connection, environment, release)
+            await _check_rights(connection)
     finally:
         connection.terminate()
 

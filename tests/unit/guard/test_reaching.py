@@ -78,3 +78,12 @@ async def test_the_place_is_named_and_no_part_of_a_login(
 ) -> None:
     refusal = await _refused(monkeypatch, ConnectionRefusedError(), dsn)
     assert str(refusal).startswith(f"Postgres does not answer at {where}: ")
+
+
+def test_a_pooler_whose_server_is_away_ends_a_connection_later() -> None:
+    """Found by a storm: the start ended in a trace instead of waiting for Postgres."""
+    lost = asyncpg.ConnectionDoesNotExistError("connection was closed in the middle of operation")
+    with pytest.raises(PostgresUnreachable), reaching.in_words(Address(DSN)):
+        raise lost
+    with pytest.raises(KeyError), reaching.in_words(Address(DSN)):
+        raise KeyError
