@@ -128,7 +128,7 @@ def _tell(story: Story, versions: tuple[str, ...], *, reveal: bool) -> None:
             ("in doubt since", story.doubt_since and story.doubt_since.isoformat()),
             ("in doubt at", story.doubt_provider),
             ("error", row.error),
-            ("takeovers", row.epoch - 1 or None),
+            ("epoch", row.epoch),
             ("catalogue", row.catalogue),
         ]
     )

@@ -1,4 +1,8 @@
-"""Further attempts of a flight that holds its row already."""
+"""Further attempts of a flight that holds its row already.
+
+Each has an epoch of its own: a count of attempts would not do, since some are given back, and a
+write that was delayed on its way would then speak for the attempt after its own.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from consumer.model import Fenced, Lease, Row, Status
 
 NEXT_ATTEMPT = """
     UPDATE sent_message m
-       SET status = 'sending', attempts = m.attempts + 1,
+       SET status = 'sending', attempts = m.attempts + 1, epoch = m.epoch + 1,
            lease_until = now() + $1::interval, attempt_deadline = now() + $1::interval,
            first_attempt_at = CASE WHEN (m.provider, m.account) <> (u.p, u.a) THEN now()
                                    ELSE m.first_attempt_at END,
@@ -53,14 +57,15 @@ async def _started(connection: Any, item: Next, started: bool, terms: Terms) -> 
         if row is None or not _started_before(row, lease):
             return Fenced(row)
     lease.attempts += 1
+    lease.epoch += 1
     lease.ends_at = max(lease.ends_at, terms.ends_at)
     return lease
 
 
 def _started_before(row: Row, lease: Lease) -> bool:
     """The answer to our own COMMIT was lost: this attempt is counted already."""
-    ours = (row.epoch, row.token) == (lease.epoch, lease.token)
-    return ours and row.status is Status.SENDING and row.attempts == lease.attempts + 1
+    ours = (row.epoch, row.token) == (lease.epoch + 1, lease.token)
+    return ours and row.status is Status.SENDING
 
 
 def _values(item: Next) -> tuple[Any, ...]:

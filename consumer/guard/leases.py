@@ -77,9 +77,13 @@ class Leases:
 
 async def renew(connection: Any, leases: Sequence[Lease], terms: Terms) -> None:
     """Renew exactly these flights, in one statement; one that is not ours any more ends now."""
-    rows = sorted((lease.key, lease.epoch, lease.token) for lease in leases)
+    asked = [(lease, lease.epoch) for lease in leases]
+    rows = sorted((lease.key, epoch, lease.token) for lease, epoch in asked)
     columns = zip(*rows, strict=True) if rows else ([], [], [])
     renewed = await connection.fetch(RENEW, terms.interval, *columns)
     tokens = {row["token"] for row in renewed}
-    for lease in leases:
-        lease.ends_at = max(lease.ends_at, terms.ends_at) if lease.token in tokens else 0.0
+    for lease, epoch in asked:
+        if lease.token in tokens:
+            lease.ends_at = max(lease.ends_at, terms.ends_at)
+        elif lease.epoch == epoch:  # else its next attempt began meanwhile, and renewed it
+            lease.ends_at = 0.0

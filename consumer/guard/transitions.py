@@ -3,7 +3,7 @@
 Doubt: once an attempt's outcome is unknown, no answer to a later attempt says anything about it.
 While the row is in doubt, whatever would make it `waiting`, `failed` or `expired` ends `unknown`.
 
-Fences: (epoch, token) name the flight, `attempts` the attempt. Only proof of acceptance needs none:
+Fences: (epoch, token) name the flight and its attempt. Only proof of acceptance needs none:
 it is the truth in every state.
 """
 

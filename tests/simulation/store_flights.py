@@ -14,14 +14,15 @@ def next_attempt(
     db: Database, lease: Lease, provider: str, account: str, body_hash: bytes, terms: Terms
 ) -> Lease | Fenced:
     row = db.rows.get(lease.key)
-    ours = row is not None and (row.epoch, row.token) == (lease.epoch, lease.token)
-    if row is None or not ours:
+    if row is None or row.token != lease.token:
         return Fenced(None if row is None else row.read(db.now))
-    if row.status is Status.WAITING and row.attempts == lease.attempts:
+    stands = (row.status, row.epoch, row.attempts)
+    if stands == (Status.WAITING, lease.epoch, lease.attempts):
         _start(db, row, provider, account, body_hash, terms)
-    elif row.status is not Status.SENDING or row.attempts != lease.attempts + 1:
+    elif (row.status, row.epoch) != (Status.SENDING, lease.epoch + 1):
         return Fenced(row.read(db.now))
     lease.attempts += 1
+    lease.epoch += 1
     lease.ends_at = max(lease.ends_at, terms.ends_at)
     return lease
 
@@ -32,7 +33,8 @@ def _start(
     until = db.now + terms.lease
     same_account = (row.provider, row.account) == (provider, account)
     db.update(
-        row, status=Status.SENDING, attempts=row.attempts + 1, lease_until=until,
+        row, status=Status.SENDING, attempts=row.attempts + 1, epoch=row.epoch + 1,
+        lease_until=until,
         attempt_deadline=until, provider=provider, account=account, body_hash=body_hash,
         first_attempt_at=row.first_attempt_at if same_account else db.now,
     )  # fmt: skip

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from consumer.guard import Guard, KeyDrift, TakeOver, judge
 from consumer.model import (
+    Fenced,
     Found,
     Granted,
     MarkFailed,
@@ -204,13 +206,30 @@ async def test_a_broken_value_fails_alone(guard: Guard) -> None:
     ]
 
 
-async def test_a_further_attempt_keeps_epoch_and_token(guard: Guard) -> None:
+async def test_a_delayed_write_never_speaks_for_the_attempt_after_its_own(guard: Guard) -> None:
+    """An attempt that was given back counts no more, so a count could not tell the two apart.
+
+    The second one was accepted, its answer lost; a repeat of the first one's write came late and
+    made the row `waiting`, another worker's refusal made it `failed` (simulation, 993137811949).
+    """
+    item = claim()
+    lease = granted(await guard.claim(item)).lease
+    first, given_back = replace(lease), MarkWaiting("429", give_back=True)
+    await guard.record(lease, given_back, item.mail, item.record)
+    assert await guard.next_attempt(lease, "first", "account", b"h" * 32) is lease
+    late = await guard.record(first, given_back, item.mail, item.record)
+    assert isinstance(late, Fenced)
+    assert late.row is not None
+    assert late.row.status is Status.SENDING
+
+
+async def test_a_further_attempt_keeps_the_token_and_has_an_epoch_of_its_own(guard: Guard) -> None:
     item = claim()
     lease = granted(await guard.claim(item)).lease
     assert await guard.record(lease, MarkWaiting("503"), item.mail, item.record) == Recorded()
     again = await guard.next_attempt(lease, "second", "account", b"h" * 32)
     assert again is lease
-    assert (lease.epoch, lease.attempts) == (1, 2)
+    assert (lease.epoch, lease.attempts) == (2, 2)
     row = await guard.look(item.mail.key, "order.receipt", item.record.coordinates)
     assert row is not None
     assert (row.status, row.attempts, row.provider) == (Status.SENDING, 2, "second")
