@@ -127,8 +127,10 @@ def _will_be_refused(guard: Guard, task: Task, held: Held) -> bool:
             return not isinstance(guard.transitions[task.does or ""], MarkSent)
         case "flight":
             return not held.live
+        case "again":
+            return not task.tried  # its next attempt may stand already, the answer lost
         case _:
-            return task.at == "again"
+            return False
 
 
 def refused(guard: Guard, state: State, slot: Slot, task: Task) -> None:
