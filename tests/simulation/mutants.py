@@ -60,8 +60,6 @@ MUTANTS = (
     Mutant("6", "absence counts from the deadline on", DOCUMENTED,
            rules.constant(evidence, "absence_counts_in", value=0.0)),
     Mutant("7", "evidence at its epoch", replace(DOCUMENTED, folds=False), rules.without_epoch),
-    Mutant("7a", "a takeover with the attempts it was judged by",
-           replace(worlds.ROUNDS, crashes=False), rules.without_attempts),
     Mutant("9", "discarded is closed", replace(worlds.DISCARD_REPEAT, cap=2),
            rules.discarded_is_failed),
     Mutant("11", "a token per flight", worlds.CALM,

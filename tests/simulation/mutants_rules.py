@@ -76,16 +76,6 @@ def without_epoch() -> list[Swap]:
     return [swapped(store_claims, "_take_over", at_any)]
 
 
-def without_attempts() -> list[Swap]:
-    def with_any(real: Any, db: Any, item: Any, terms: Any, **new: Any) -> bool:
-        row = db.rows.get(item.mail.key)
-        if row is not None and item.takes is not None:
-            item = replace(item, takes=replace(item.takes, attempts=row.attempts))
-        return bool(real(db, item, terms, **new))
-
-    return [swapped(store_claims, "_take_over", with_any)]
-
-
 def discarded_is_failed() -> list[Swap]:
     def open_again(found: Any, row: Row, _: object) -> Any:
         return TakeOver(row) if row.status is Status.DISCARDED else found
