@@ -113,6 +113,8 @@ class Service:
         """Leases are renewed to the last: what is still in hand must not pass for abandoned."""
         running.resolver.stop()
         await running.intake.stop(self._budget)
+        last = [task for task in tasks if task.get_name() == "resolver"]
+        await asyncio.wait(last, timeout=TASK_BUDGET)  # it tells upstream what it settled
         await _ended(tasks)
         with suppress(TimeoutError):
             async with asyncio.timeout(TASK_BUDGET):
