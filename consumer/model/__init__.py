@@ -38,6 +38,7 @@ from consumer.model.attempts import (
     Unclear,
 )
 from consumer.model.mails import (
+    KEY_FIELD,
     Address,
     Mail,
     MailType,
@@ -87,6 +88,7 @@ from consumer.model.rows import (
 
 __all__ = [
     "FIRST_LOOK",
+    "KEY_FIELD",
     "Accepted",
     "Address",
     "Answer",

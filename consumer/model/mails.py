@@ -6,8 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from consumer.model.records import Json
+
+# Our key's name in metadata, in tags and in what webhooks bring back; Postmark allows 20 letters.
+KEY_FIELD: Final = "sendonce_key"
 
 
 class Priority(StrEnum):

@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from consumer.providers.base import KEY_FIELD, Adapter, Provider
+from consumer.providers.base import Adapter, Provider
 from consumer.providers.file import FileOptions, FileProvider
 from consumer.providers.lookups import Absent, Found, Lookup, Sighting, Unasked
 from consumer.providers.mailgun import Mailgun, MailgunOptions
@@ -68,7 +68,6 @@ def adapter(options: Options) -> Adapter:
 
 
 __all__ = [
-    "KEY_FIELD",
     "OPTIONS",
     "Absent",
     "Adapter",

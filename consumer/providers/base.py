@@ -30,7 +30,6 @@ from consumer.model import (
 )
 from consumer.providers.lookups import Lookup, Search
 
-KEY_FIELD = "sendonce_key"  # our key's name in metadata and tags: Postmark allows 20 characters
 REQUEST_LIMIT = 1 << 20  # bytes; no provider here takes mails that need more without attachments
 
 

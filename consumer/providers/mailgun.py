@@ -15,8 +15,8 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, SecretStr
 
-from consumer.model import Answer, Message, Prepared, Rejected
-from consumer.providers.base import KEY_FIELD, prepared
+from consumer.model import KEY_FIELD, Answer, Message, Prepared, Rejected
+from consumer.providers.base import prepared
 from consumer.providers.fields import mailbox, refuse
 from consumer.providers.form import multipart
 from consumer.providers.mailgun_answers import read

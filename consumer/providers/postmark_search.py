@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlencode
 
-from consumer.model import Message
-from consumer.providers.base import KEY_FIELD
+from consumer.model import KEY_FIELD, Message
 from consumer.providers.lookups import Absent, Found, Question, Sighting, Unasked
 from consumer.providers.statuses import members, named
 

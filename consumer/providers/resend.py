@@ -15,6 +15,7 @@ import orjson
 from pydantic import SecretStr
 
 from consumer.model import (
+    KEY_FIELD,
     Accepted,
     Answer,
     Blocked,
@@ -25,7 +26,7 @@ from consumer.model import (
     SlowDown,
     Unclear,
 )
-from consumer.providers.base import KEY_FIELD, account_of, prepared
+from consumer.providers.base import account_of, prepared
 from consumer.providers.fields import mailbox, refuse
 from consumer.providers.options import BaseUrl, Options
 from consumer.providers.statuses import by_status, members, named, retry_after

@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 import orjson
 from pydantic import SecretStr, model_validator
 
-from consumer.model import Address, Answer, Message, Prepared, Rejected
+from consumer.model import KEY_FIELD, Address, Answer, Message, Prepared, Rejected
 from consumer.providers import mime
-from consumer.providers.base import KEY_FIELD, account_of, prepared
+from consumer.providers.base import account_of, prepared
 from consumer.providers.fields import refuse
 from consumer.providers.options import BaseUrl, Options
 from consumer.providers.sendgrid_answers import read

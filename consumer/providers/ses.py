@@ -18,10 +18,10 @@ from typing import Any, Final, Literal, Self
 import orjson
 from pydantic import SecretStr, model_validator
 
-from consumer.model import Address, Answer, Blocked, Message, Prepared, Rejected
+from consumer.model import KEY_FIELD, Address, Answer, Blocked, Message, Prepared, Rejected
 from consumer.providers import mime
 from consumer.providers.aws import AwsCredentials
-from consumer.providers.base import KEY_FIELD, prepared
+from consumer.providers.base import prepared
 from consumer.providers.fields import mailbox, refuse
 from consumer.providers.options import BaseUrl, Options, Texts
 from consumer.providers.ses_answers import read

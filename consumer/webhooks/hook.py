@@ -14,11 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from consumer.model import Notice
 
-KEY_FIELD: Final = "sendonce_key"  # the adapters' name for our key, in metadata and tags
 Clock: TypeAlias = Callable[[], float]  # seconds since the epoch: what signatures are dated by
 
 

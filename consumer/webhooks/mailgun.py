@@ -15,7 +15,7 @@ from typing import Final
 
 import orjson
 
-from consumer.model import News, Notice
+from consumer.model import KEY_FIELD, News, Notice
 from consumer.webhooks.bodies import (
     about,
     code,
@@ -27,7 +27,6 @@ from consumer.webhooks.bodies import (
     text,
 )
 from consumer.webhooks.hook import (
-    KEY_FIELD,
     Clock,
     Forged,
     Heard,

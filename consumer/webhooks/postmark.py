@@ -12,10 +12,9 @@ import hmac
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from consumer.model import News, Notice
+from consumer.model import KEY_FIELD, News, Notice
 from consumer.webhooks.bodies import about, code, heard, instant, members, text
 from consumer.webhooks.hook import (
-    KEY_FIELD,
     Forged,
     Heard,
     Reading,

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from consumer.model import News, Notice
+from consumer.model import KEY_FIELD, News, Notice
 from consumer.webhooks.bodies import (
     about,
     as_sent,
@@ -25,7 +25,6 @@ from consumer.webhooks.bodies import (
     text,
 )
 from consumer.webhooks.hook import (
-    KEY_FIELD,
     Clock,
     Forged,
     Heard,

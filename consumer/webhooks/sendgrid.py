@@ -23,10 +23,9 @@ from cryptography.hazmat.primitives.asymmetric.ec import (
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
-from consumer.model import News, Notice
+from consumer.model import KEY_FIELD, News, Notice
 from consumer.webhooks.bodies import about, anything, as_sent, code, heard, instant, text
 from consumer.webhooks.hook import (
-    KEY_FIELD,
     Forged,
     Heard,
     Reading,

@@ -13,12 +13,11 @@ from typing import Final
 
 import structlog
 
-from consumer.model import News, Notice
+from consumer.model import KEY_FIELD, News, Notice
 from consumer.webhooks import sns
 from consumer.webhooks.bodies import about, code, heard, inside, instant, members, text
 from consumer.webhooks.certificates import Certificates, Fetch, FetchError, fetch
 from consumer.webhooks.hook import (
-    KEY_FIELD,
     Forged,
     Heard,
     Reading,
