@@ -43,7 +43,7 @@ def ask(checks: Mapping[str, Check]) -> Report:
 def _ask_one(check: Check) -> str | None:
     try:
         return check()
-    except Exception as error:  # noqa: BLE001  a check that breaks is a check that fails
+    except Exception as error:  # noqa: BLE001 - a check that breaks is a check that fails
         return f"the check itself failed: {type(error).__name__}"
 
 

@@ -43,27 +43,27 @@ class _Compiler(CodeGenerator):
         if frame.parent is None:
             self.buffer(frame)
 
-    def leave_frame(self, frame: Frame, with_python_scope: bool = False) -> None:  # noqa: FBT001, FBT002 - Jinja's
+    def leave_frame(self, frame: Frame, with_python_scope: bool = False) -> None:  # noqa: FBT001, FBT002 - Jinja's signature
         if frame.parent is None:
             self.writeline(f"yield concat({frame.buffer})")
         super().leave_frame(frame, with_python_scope)
 
-    def visit_Include(self, node: nodes.Include, frame: Frame) -> None:  # noqa: N802 - Jinja's
+    def visit_Include(self, node: nodes.Include, frame: Frame) -> None:  # noqa: N802 - Jinja calls it by this name
         if not node.with_context:  # the one piece that Jinja never collects: what is before it goes
             self.writeline(f"yield concat({frame.buffer})")
             self.writeline(f"{frame.buffer}.clear()")
         super().visit_Include(node, frame)
 
-    def visit_Getattr(self, node: nodes.Getattr, frame: Frame) -> None:  # noqa: N802 - Jinja's
+    def visit_Getattr(self, node: nodes.Getattr, frame: Frame) -> None:  # noqa: N802 - Jinja calls it by this name
         name = repr(node.attr)
         self.write(f"(it[{name}] if type(it := ")
         self.visit(node.node, frame)
         self.write(f") is dict and {name} in it else member(it, {name}))")
 
-    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:  # noqa: ARG002 - Jinja's
+    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:  # noqa: ARG002 - Jinja's signature
         self.write("as_html(" if frame.eval_ctx.autoescape else "as_text(")
 
-    def _output_child_post(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:  # noqa: ARG002 - Jinja's
+    def _output_child_post(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:  # noqa: ARG002 - Jinja's signature
         self.write(")")
 
 
@@ -94,7 +94,7 @@ class Engine(ImmutableSandboxedEnvironment):
         self,
         name: str | Template,
         parent: str | None = None,
-        globals: MutableMapping[str, Any] | None = None,  # noqa: A002 - Jinja's
+        globals: MutableMapping[str, Any] | None = None,  # noqa: A002 - Jinja passes it by name
     ) -> Template:
         page = self._pages.get(name) if isinstance(name, str) else name
         if page is None:
@@ -133,7 +133,7 @@ class Engine(ImmutableSandboxedEnvironment):
         if kwargs or len(args) != len(obj.arguments) or _catches(obj):
             return obj(*args, **kwargs)
         text = obj._func(*args)  # noqa: SLF001 - all that is left to do of Jinja's own call
-        return _html(text) if obj._default_autoescape else text  # noqa: SLF001 - see above
+        return _html(text) if obj._default_autoescape else text  # noqa: SLF001 - whose rules it was printed by; nothing public tells
 
     def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
         """Return a plain dict: Jinja's chained one is looked through anew for every render."""

@@ -30,6 +30,7 @@ DEFAULT_ZONE: Final = "UTC"
 
 _TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,4}")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_UNGROUPED: Final = range(100)  # no locale groups two digits
 _ZONES: Final = frozenset(available_timezones())
 
 
@@ -78,7 +79,7 @@ class Formats:
     def number(self, value: object) -> str:
         if isinstance(value, bool) or not isinstance(value, int):
             raise MomentError("only integers are written as numbers")
-        return str(value) if 0 <= value < 100 else _number(value, self.name)  # noqa: PLR2004 - no locale groups two digits
+        return str(value) if value in _UNGROUPED else _number(value, self.name)
 
     def day(self, value: Json, style: Style = "long") -> str:
         """Write the day: of an instant, the day it is in the zone; a plain date as it is."""

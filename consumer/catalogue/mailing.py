@@ -17,6 +17,7 @@ from consumer.keys import AddressError, KeyPartError, canonical_recipient, key_m
 from consumer.model import Address, Bad, Event, Json, Mail, MailType, Reason, Record
 
 AHEAD: Final = timedelta(minutes=5)  # what clocks of honest producers differ by, and no more
+_LONGEST_VERSION: Final = 6  # digits; "999999" is a version, a longer number something else
 EARLIEST: Final = datetime(2000, 1, 1, tzinfo=UTC)  # before it: seconds for milliseconds, or zero
 
 
@@ -82,11 +83,15 @@ def _check(rules: Rules, event: Event) -> None:
         raise _Unfit(Reason.INVALID, f"{fault} ({schema.file})")
 
 
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= _LONGEST_VERSION
+
+
 def _version(says: Declaration, event: Event) -> Json:
     if says.schema_version is None:
         return event.schema_version
     found = says.schema_version.read(event)
-    if isinstance(found, str) and found.isascii() and found.isdigit() and len(found) < 7:  # noqa: PLR2004 - v999999
+    if isinstance(found, str) and _is_number(found):
         return int(found)
     return None if found is MISSING else found
 

@@ -26,6 +26,7 @@ _THOUSANDTHS: Final = frozenset({"BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"
 # CLDR wants a space between a code of letters and the digits ("CHF 10.00"); Babel leaves it out.
 _TIGHT: Final = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 _MOST: Final = 10**18  # what a decimal of Python's default precision holds with room to spare
+_GROUPED: Final = 1_000  # the first whole amount that is grouped
 _PROBES: Final = (0, 1, 9, 10, 99, 100, 1_000, 99_999, 100_000, 123_456, 1_234_567, 999_999_999)
 
 
@@ -110,7 +111,7 @@ def _learn(write: Callable[[int], str], digits: int) -> Callable[[int], str] | N
 
     def fast(amount: int) -> str:
         whole, cents = divmod(abs(amount), scale)
-        units = f"{whole:,}".replace(",", group) if whole > 999 else str(whole)  # noqa: PLR2004 - a thousand is the first that is grouped
+        units = f"{whole:,}".replace(",", group) if whole >= _GROUPED else str(whole)
         if amount < 0:
             return f"{minus_head}{units}{minors[cents]}{minus_tail}"
         return f"{head}{units}{minors[cents]}{tail}"

@@ -27,8 +27,8 @@ def demo(json_only: JsonOption = False) -> None:
     """
     _check_parts()
     from consumer.demo import show  # noqa: PLC0415 - needs the extra `demo`
-    from consumer.demo.run import ServiceEndedError, run  # noqa: PLC0415 - same
-    from consumer.demo.world import NotHereError  # noqa: PLC0415 - same
+    from consumer.demo.run import ServiceEndedError, run  # noqa: PLC0415 - needs the extra `demo`
+    from consumer.demo.world import NotHereError  # noqa: PLC0415 - needs the extra `demo`
 
     console = Console(stderr=json_only, highlight=False)
     try:

@@ -26,7 +26,7 @@ OPEN = f"""
     UPDATE dead_letter d SET status = 'open', next_check_at = NULL, replay = false
      WHERE d.status = 'parked'
        AND (({OF_ROW}) OR (d.idempotency_key = $6 AND d.reason = 'unknown'))
-"""  # noqa: S608 - same
+"""  # noqa: S608 - the condition is ours
 
 SHARE_FATE = """
     UPDATE dead_letter d

@@ -27,25 +27,25 @@ class SchemaMissing(SetupError):  # noqa: N818 - reads as the finding it is
     pass
 
 
-class SchemaTooOld(SetupError):  # noqa: N818 - as above
+class SchemaTooOld(SetupError):  # noqa: N818 - reads as the finding it is
     pass
 
 
-class ReleaseTooOld(SetupError):  # noqa: N818 - as above
+class ReleaseTooOld(SetupError):  # noqa: N818 - reads as the finding it is
     pass
 
 
-class WrongEnvironment(SetupError):  # noqa: N818 - as above
+class WrongEnvironment(SetupError):  # noqa: N818 - reads as the finding it is
     pass
 
 
-class MissingRights(SetupError):  # noqa: N818 - as above
+class MissingRights(SetupError):  # noqa: N818 - reads as the finding it is
     pass
 
 
-class LoginRefused(SetupError):  # noqa: N818 - as above
+class LoginRefused(SetupError):  # noqa: N818 - reads as the finding it is
     pass
 
 
-class PostgresUnreachable(SetupError):  # noqa: N818 - as above
+class PostgresUnreachable(SetupError):  # noqa: N818 - reads as the finding it is
     pass

@@ -27,15 +27,15 @@ CHOSEN = """
        AND ($8::text IS NULL OR position(lower($8) IN lower(d.detail)) > 0)
 """
 COUNT = f"SELECT count(*) FROM dead_letter d {CHOSEN}"  # noqa: S608 - the condition is ours
-NEXT = f"SELECT min(d.next_check_at) FROM dead_letter d {CHOSEN}"  # noqa: S608 - same
-IDS = f"SELECT d.id FROM dead_letter d {CHOSEN} ORDER BY d.id LIMIT $9"  # noqa: S608 - same
+NEXT = f"SELECT min(d.next_check_at) FROM dead_letter d {CHOSEN}"  # noqa: S608 - the condition is ours
+IDS = f"SELECT d.id FROM dead_letter d {CHOSEN} ORDER BY d.id LIMIT $9"  # noqa: S608 - the condition is ours
 WHOLE = f"SELECT {LETTER}, {RECORD} FROM dead_letter d WHERE d.id = ANY($1) ORDER BY d.id"  # noqa: S608 - the columns are ours
 OWN = f"""
     SELECT {LETTER}, {RECORD} FROM dead_letter d
      WHERE d."offset" = $1 AND d."partition" = $2 AND d.topic = $3 AND d.record_timestamp = $4
        AND d.event_type = $5
-"""  # noqa: S608 - same
-ROWS = f"SELECT {COLUMNS} FROM sent_message m WHERE m.idempotency_key = ANY($1::text[])"  # noqa: S608 - same
+"""  # noqa: S608 - the columns are ours
+ROWS = f"SELECT {COLUMNS} FROM sent_message m WHERE m.idempotency_key = ANY($1::text[])"  # noqa: S608 - the columns are ours
 
 # Only what stands as it was shown; or what this very call wrote, when its answer was lost.
 MAKE_DUE = """

@@ -40,7 +40,7 @@ AGES = f"""
            extract(epoch FROM clock_timestamp() - m.attempt_deadline)::float8 AS deadline,
            extract(epoch FROM clock_timestamp() - m.doubt_since)::float8 AS doubt
       FROM sent_message m WHERE m.idempotency_key = ANY($1::text[])
-"""  # noqa: S608 - same
+"""  # noqa: S608 - the columns are ours
 
 FINISHED = "UPDATE sent_message SET outcome_due = true WHERE idempotency_key = $1"
 

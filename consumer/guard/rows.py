@@ -30,11 +30,11 @@ FIND = f"""
      WHERE m.idempotency_key <> i.k
 """  # noqa: S608 - the columns are ours
 
-BY_KEY = f"SELECT {COLUMNS} FROM sent_message m WHERE m.idempotency_key = $1"  # noqa: S608 - same
+BY_KEY = f"SELECT {COLUMNS} FROM sent_message m WHERE m.idempotency_key = $1"  # noqa: S608 - the columns are ours
 LOCK = f"""
     SELECT {COLUMNS} FROM sent_message m
      WHERE m.idempotency_key = ANY($1::text[]) ORDER BY m.idempotency_key FOR NO KEY UPDATE
-"""  # noqa: S608 - same
+"""  # noqa: S608 - the columns are ours
 
 
 @dataclass(frozen=True, slots=True)

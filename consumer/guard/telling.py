@@ -40,7 +40,7 @@ BY_HISTORY = f"""
             SELECT FROM history r WHERE r.idempotency_key = h.idempotency_key
                AND r.event = 'resent'))
      LIMIT $1
-"""  # noqa: S608 - same
+"""  # noqa: S608 - the columns are ours
 
 TOLD = """
     UPDATE sent_message SET outcome_due = false

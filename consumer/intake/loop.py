@@ -184,7 +184,7 @@ class Intake:
         try:
             await self._drain(owned, began + self._consumer.timing.drain, last_words=LAST_WORDS)
             await self._committer.last(owned)
-        except Exception as error:  # noqa: BLE001 - see above
+        except Exception as error:  # noqa: BLE001 - the group's task would swallow it
             self._fail(error)
         lose(owned)
         self._unassigned_since = time.monotonic()

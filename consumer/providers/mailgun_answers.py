@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any, Final
 
 from consumer.model import Accepted, Answer, Blocked, Refused, Rejected, Scope, SlowDown, Unclear
@@ -31,10 +32,10 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> Answer:
     said that nothing was taken: nobody knows.
     """
     answer = members(body)
-    if status == 200:  # noqa: PLR2004 - the one success (B)
+    if status == HTTPStatus.OK:  # the one success (B)
         return _taken(answer)
     sentence = _sentence(answer)
-    if status == 400:  # noqa: PLR2004 - HTTP
+    if status == HTTPStatus.BAD_REQUEST:
         return _invalid(sentence)
     if status in _SLOW:
         return SlowDown(named("mailgun", status), _wait(headers, sentence))

@@ -56,7 +56,7 @@ def refusal(place: Place, code: int, text: str) -> Answer:
     error = f"smtp {code}{' ' + enhanced[1] if enhanced else ''} at {place}"
     if code // 100 == 4:  # noqa: PLR2004 - the reply's first digit
         return _for_now(place, code, text.casefold(), error)
-    if code // 100 == 5:  # noqa: PLR2004 - same
+    if code // 100 == 5:  # noqa: PLR2004 - the reply's first digit
         return _for_good(place, code, text.casefold(), error)
     return Unclear(error) if place is Place.END else Transient(error)
 

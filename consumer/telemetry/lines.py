@@ -33,14 +33,14 @@ def to_line(event: Mapping[str, object]) -> bytes:
 def _dumps(event: Mapping[str, object]) -> bytes:
     try:
         return orjson.dumps(event, default=_describe, option=_OPTIONS)
-    except Exception:  # noqa: BLE001  whatever a value's own code raises, the send goes on
+    except Exception:  # noqa: BLE001 - whatever a value's own code raises, the send goes on
         return _dumps_rewritten(event)
 
 
 def _dumps_rewritten(event: Mapping[str, object]) -> bytes:
     try:
         return orjson.dumps(_plain(event, _DEPTH))
-    except Exception:  # noqa: BLE001  same
+    except Exception:  # noqa: BLE001 - whatever it raises, the send goes on
         return _UNWRITABLE
 
 
@@ -93,7 +93,7 @@ def _digits(value: int) -> str:
 def _described_safely(value: object) -> object:
     try:
         return _describe(value)
-    except Exception:  # noqa: BLE001  a __str__ that raises
+    except Exception:  # noqa: BLE001 - a __str__ may raise anything
         return f"<{type(value).__name__}>"
 
 

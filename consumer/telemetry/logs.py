@@ -186,7 +186,7 @@ class _Library(logging.Handler):
 def _text(record: logging.LogRecord) -> str:
     try:
         return record.getMessage()
-    except Exception:  # noqa: BLE001  a wrong template of a library stops no mail
+    except Exception:  # noqa: BLE001 - a wrong template of a library stops no mail
         return str(record.msg)
 
 

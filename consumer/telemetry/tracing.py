@@ -89,12 +89,12 @@ def tracing() -> Tracing:
 def _export() -> None:
     """Send spans in batches, from a thread of their own; the last ones as the process ends."""
     from opentelemetry import trace  # noqa: PLC0415 - an extra
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import (  # noqa: PLC0415 - same
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import (  # noqa: PLC0415 - an extra
         OTLPSpanExporter,
     )
-    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415 - same
-    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 - same
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 - same
+    from opentelemetry.sdk.resources import Resource  # noqa: PLC0415 - an extra
+    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 - an extra
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 - an extra
 
     named = bool(os.environ.get("OTEL_SERVICE_NAME"))
     provider = TracerProvider(resource=Resource.create({} if named else {"service.name": _NAME}))

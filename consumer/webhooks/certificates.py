@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Final, TypeAlias
 
 import aiohttp
@@ -31,7 +32,7 @@ async def fetch(url: str) -> bytes:
             aiohttp.ClientSession(timeout=timeout) as session,
             session.get(url, allow_redirects=False) as response,
         ):
-            if response.status != 200:  # noqa: PLR2004 - HTTP
+            if response.status != HTTPStatus.OK:
                 raise FetchError(f"SNS answered HTTP {response.status}")
             return await _limited(response)
     except (aiohttp.ClientError, TimeoutError, OSError) as error:

@@ -74,7 +74,7 @@ async def say(lines: Told) -> int:
     facts: dict[str, Any] = {}
     async for line in lines:
         facts = line if isinstance(line, dict) else facts
-        print(json.dumps(line) if isinstance(line, dict) else line, flush=True)  # noqa: T201
+        print(json.dumps(line) if isinstance(line, dict) else line, flush=True)  # noqa: T201 - what a person reads
     return 0 if facts["in_order"] else 1
 
 

@@ -81,9 +81,9 @@ class SesApi(Api):
 
     def _signature(self, call: Call, names: list[str], stamp: str) -> str:
         """Sign again, with botocore: it is an extra, and takes its time to import."""
-        from botocore.auth import SigV4Auth  # noqa: PLC0415 - see above
-        from botocore.awsrequest import AWSRequest  # noqa: PLC0415 - same
-        from botocore.credentials import Credentials  # noqa: PLC0415 - same
+        from botocore.auth import SigV4Auth  # noqa: PLC0415 - an extra, slow to import
+        from botocore.awsrequest import AWSRequest  # noqa: PLC0415 - an extra, slow to import
+        from botocore.credentials import Credentials  # noqa: PLC0415 - an extra, slow to import
 
         request = AWSRequest(
             call.method,

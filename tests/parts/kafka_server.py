@@ -231,7 +231,7 @@ def _users(directory: Path) -> Users:
 
 def _pkcs8(pem: bytes) -> bytes:
     """The broker reads private keys in PKCS#8 only."""
-    from cryptography.hazmat.primitives import serialization as form  # noqa: PLC0415 - see above
+    from cryptography.hazmat.primitives import serialization as form  # noqa: PLC0415 - only one test wants certificates
 
     key = form.load_pem_private_key(pem, None)
     return key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())

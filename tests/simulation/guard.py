@@ -129,7 +129,7 @@ class SimGuard:
         return await self._run("prove", lambda store: store.prove(key, proof, detail), key, detail)
 
     async def put_off(self, row: Row, look_in: float | None, event: str, detail: str) -> bool:
-        put_off = lambda store: store.put_off(row, look_in, event, detail)  # noqa: E731 - as above
+        put_off = lambda store: store.put_off(row, look_in, event, detail)  # noqa: E731 - one of many
         return await self._run("put off", put_off, row.key, look_in, event, detail)
 
     async def share_fate(self, letter: DeadLetter) -> None:

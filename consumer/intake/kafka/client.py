@@ -32,7 +32,7 @@ def guard_offset_fetch(coordinator: Any) -> None:
                 raise error
         return response
 
-    coordinator._send_req = send_and_look  # noqa: SLF001 - as above
+    coordinator._send_req = send_and_look  # noqa: SLF001 - no public seam
 
 
 def new_consumer(cluster: Cluster, group_id: str, timing: Timing) -> Any:

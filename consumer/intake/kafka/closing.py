@@ -39,10 +39,10 @@ async def _leave_while_joining(consumer: Any) -> None:
     """
     group = consumer._coordinator  # noqa: SLF001 - no public way
     while group is not None:
-        if group._performed_join_prepare and group.member_id and group.coordinator_id is not None:  # noqa: SLF001 - same
+        if group._performed_join_prepare and group.member_id and group.coordinator_id is not None:  # noqa: SLF001 - no public way
             goodbye = LeaveGroupRequest(group.group_id, group.member_id)
             with suppress(KafkaError):  # then the session's end tells the broker
-                await consumer._client.send(group.coordinator_id, goodbye)  # noqa: SLF001 - same
+                await consumer._client.send(group.coordinator_id, goodbye)  # noqa: SLF001 - no public way
             return
         await asyncio.sleep(_GLANCE)
 

@@ -81,7 +81,7 @@ class Consumer:
         self._consumer = new_consumer(self._cluster, self._group_id, self.timing)
         await self._consumer.start()
         self._ear = Ear(self._consumer._client)  # noqa: SLF001 - no public way
-        guard_offset_fetch(self._consumer._coordinator)  # noqa: SLF001 - see there
+        guard_offset_fetch(self._consumer._coordinator)  # noqa: SLF001 - no public seam
         known = Known(counts, await self._begun(counts))
         self._starts = Starts(self, self._start_from, known, heartbeat=self.timing.heartbeat)
         self._consumer.subscribe(sorted(self.topics), listener=Listener(owner, self._starts))
@@ -208,7 +208,7 @@ class Consumer:
 
     def _state(self, partition: Partition) -> Any:
         # The public calls wait, or raise, for a partition that has no position yet.
-        subscription = self._consumer._subscription.subscription  # noqa: SLF001 - see above
+        subscription = self._consumer._subscription.subscription  # noqa: SLF001 - the public calls wait, or raise
         assignment = None if subscription is None else subscription.assignment
         tp = TopicPartition(*partition)
         return assignment.state_value(tp) if assignment and tp in assignment.tps else None
@@ -217,7 +217,7 @@ class Consumer:
         """Tell whether the client's own tasks still run; they have been known to end in silence."""
         tasks = (
             self._consumer._coordinator._coordination_task,  # noqa: SLF001 - no public way
-            self._consumer._fetcher._fetch_task,  # noqa: SLF001 - same
+            self._consumer._fetcher._fetch_task,  # noqa: SLF001 - no public way
         )
         return not any(task.done() for task in tasks)
 

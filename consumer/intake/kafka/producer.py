@@ -55,5 +55,5 @@ class Producer:
         await asyncio.wait({stopping}, timeout=budget)
         if not stopping.done():
             # Idempotent batches have no end of their own, and stop() waits for all of them.
-            producer._message_accumulator.fail_all(KafkaTimeoutError())  # noqa: SLF001 - see above
+            producer._message_accumulator.fail_all(KafkaTimeoutError())  # noqa: SLF001 - no public way
         await ended(stopping, _CUT, producer.client)

@@ -38,7 +38,7 @@ def broken() -> str | None:
 
 
 async def test_a_dependency_that_is_down_changes_readiness_and_not_liveness() -> None:
-    down: Check = lambda: "postgres: no connection for 12 s"  # noqa: E731  a check is a callable
+    down: Check = lambda: "postgres: no connection for 12 s"  # noqa: E731 - a check is a callable
     async with serving(Health({"poll_loop": well}, {"postgres": down, "kafka": well})) as server:
         assert await get(server, "/healthz") == (
             200,

@@ -38,7 +38,7 @@ def test_the_worked_example(tmp_path: Path) -> None:
     assert isinstance(event, Event)
     mail = catalogue.read(record("invoices"), event)
     message = catalogue.render(mail)  # type: ignore[arg-type] # load has rendered it already
-    assert "over €129.00 was due on 15 February 2026" in message.text  # type: ignore[union-attr] # as above
+    assert "over €129.00 was due on 15 February 2026" in message.text  # type: ignore[union-attr] # load has rendered it already
 
 
 def test_every_member_and_filter_is_explained() -> None:

@@ -64,7 +64,7 @@ def test_an_exception_is_told_with_its_traceback_and_no_address() -> None:
     stream = io.BytesIO()
     logs = configure_logging("info", stream)
     try:
-        raise ValueError("ada@example.org")  # noqa: TRY301  it is caught to be logged
+        raise ValueError("ada@example.org")  # noqa: TRY301 - it is caught to be logged
     except ValueError:
         structlog.get_logger().exception("bug")
     [line] = lines_of(logs, stream)
