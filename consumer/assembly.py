@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, assert_never
 import structlog
 
 from consumer import endings, parts
-from consumer.admin import AdminServer
+from consumer.admin import AdminPages, Listener
 from consumer.aside import Aside
 from consumer.endings import Ended, LetGo
 from consumer.flight import Pilot
@@ -30,7 +30,7 @@ from consumer.sweep import Sweep
 from consumer.takeoff import Takeoff
 from consumer.telemetry.tracing import tracing
 from consumer.upkeep import Upkeep
-from consumer.webhooks import WebhookServer
+from consumer.webhooks import WebhookReceiver
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -48,6 +48,10 @@ if TYPE_CHECKING:
     from consumer.webhooks import Hook
 
 log = structlog.get_logger("service")
+
+# Seconds that a stop waits for answers under way: little for a scraper, more for news.
+SCRAPES = 2.0
+NEWS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,27 +135,26 @@ class Assembly:
         """Listen early: a service that waits for its database is alive, and not ready."""
         admin = self.settings.admin
         health = self.vitals.health()
-        server = AdminServer(admin.host, admin.port, health=health, metrics=self.metrics)
-        await server.start()
-        self.stack.push_async_callback(server.close)
-        log.info("listening", host=admin.host, port=server.port)
+        pages = AdminPages(health, self.metrics).app()
+        listener = Listener(pages, "admin", admin.host, admin.port, closing=SCRAPES)
+        await self._start(listener)
+        log.info("listening", host=admin.host, port=listener.port)
+
+    async def _start(self, listener: Listener) -> None:
+        await listener.start()
+        self.stack.push_async_callback(listener.close)
 
     async def _hear(self, hooks: Mapping[str, Hook], guard: Guard) -> None:
         """Listen for what providers tell by themselves, on a port that is no console's."""
         where = self.settings.webhooks
         if where is None:
             return
-        server = WebhookServer(
-            where.host,
-            where.port,
-            hooks=hooks,
-            on_notice=guard.hear,
-            counts=self.metrics.webhooks,
-        )
-        self.metrics.webhooks.expect(hooks)
-        await server.start()
-        self.stack.push_async_callback(server.close)
-        log.info("listening for webhooks", host=where.host, port=server.port, hooks=sorted(hooks))
+        counts = self.metrics.webhooks
+        counts.expect(hooks)
+        app = WebhookReceiver(hooks=hooks, on_notice=guard.hear, counts=counts).app()
+        listener = Listener(app, "webhooks", where.host, where.port, closing=NEWS)
+        await self._start(listener)
+        log.info("listening for webhooks", host=where.host, port=listener.port, hooks=sorted(hooks))
 
     async def _guard(self) -> Guard:
         guard = await patiently(

@@ -1,6 +1,7 @@
 """The admin port: liveness, readiness and metrics, for the cluster and for Prometheus."""
 
 from consumer.admin.health import Check, Health, Heartbeat
-from consumer.admin.server import AdminServer, CannotListenError
+from consumer.admin.listener import CannotListenError, Listener
+from consumer.admin.server import AdminPages
 
-__all__ = ["AdminServer", "CannotListenError", "Check", "Health", "Heartbeat"]
+__all__ = ["AdminPages", "CannotListenError", "Check", "Health", "Heartbeat", "Listener"]

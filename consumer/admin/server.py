@@ -1,9 +1,8 @@
-"""The admin port's HTTP server. `/healthz`, `/readyz` and `/metrics` need no token."""
+"""What the admin port serves. `/healthz`, `/readyz` and `/metrics` need no token."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 import orjson
 from aiohttp import web
@@ -12,51 +11,16 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from consumer.admin.health import Health, Report, ask
 from consumer.telemetry import Metrics
 
-_CLOSING: Final = 2.0  # seconds for answers under way; a stop does not wait for a slow scraper
 
+class AdminPages:
+    """Answers of one worker about itself."""
 
-class CannotListenError(Exception):
-    """The admin port cannot be had; the message names the setting to change."""
-
-
-class AdminServer:
-    """`start()`, `port`, `close()`. `routes`: what else this port serves (the JSON API)."""
-
-    def __init__(
-        self,
-        host: str,
-        port: int,
-        *,
-        health: Health,
-        metrics: Metrics,
-        routes: Iterable[web.RouteDef] = (),
-    ) -> None:
-        self.port = port
-        self._host = host
+    def __init__(self, health: Health, metrics: Metrics) -> None:
         self._health = health
         self._metrics = metrics
-        self._runner = web.AppRunner(
-            self._app(routes), access_log=None, shutdown_timeout=_CLOSING, handle_signals=False
-        )
 
-    async def start(self) -> None:
-        """Listen. Port 0 takes a free one; `port` then tells which."""
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, self._host, self.port)
-        try:
-            await site.start()
-        except OSError as error:
-            await self._runner.cleanup()
-            raise CannotListenError(
-                f"admin: cannot listen on {self._host}:{self.port} ({error.strerror}); "
-                "change [admin] host or port"
-            ) from error
-        self.port = self._runner.addresses[0][1]
-
-    async def close(self) -> None:
-        await self._runner.cleanup()
-
-    def _app(self, routes: Iterable[web.RouteDef]) -> web.Application:
+    def app(self, routes: Iterable[web.RouteDef] = ()) -> web.Application:
+        """Return what a `Listener` serves; `routes`: what else, beside these pages."""
         app = web.Application()
         app.add_routes(
             [

@@ -5,7 +5,7 @@ A file a provider; how each is set up is in deploy/README.md.
 
 from consumer.webhooks.building import build
 from consumer.webhooks.hook import Hook, Source, WebhookSetupError
-from consumer.webhooks.server import NO_NEWS, UNKNOWN_KEY, Counts, Result, WebhookServer
+from consumer.webhooks.server import NO_NEWS, UNKNOWN_KEY, Counts, Result, WebhookReceiver
 
 __all__ = [
     "NO_NEWS",
@@ -14,7 +14,7 @@ __all__ = [
     "Hook",
     "Result",
     "Source",
-    "WebhookServer",
+    "WebhookReceiver",
     "WebhookSetupError",
     "build",
 ]

@@ -25,13 +25,11 @@ from consumer.webhooks.hook import (
     Subscribed,
     Unavailable,
     Unreadable,
-    WebhookSetupError,
 )
 
 log = structlog.get_logger("webhooks")
 
 BODY_LIMIT: Final = 1 << 20  # bytes
-CLOSING: Final = 5.0  # seconds for requests under way at a stop
 TOLD_EVERY: Final = 60.0  # seconds between two log lines of one kind: anybody can call us
 
 # True: a mail of ours. Raises, or takes too long, where it could not be written.
@@ -80,21 +78,17 @@ class Bounds:
     seconds: float = 10.0  # for all of a request; SNS waits 15 s for an answer
 
 
-class WebhookServer:
-    """`start()`, `port`, `close()`."""
+class WebhookReceiver:
+    """Verifies what providers post, and hands it on within its bounds."""
 
     def __init__(
         self,
-        host: str,
-        port: int,
         *,
         hooks: Mapping[str, Hook],
         on_notice: OnNotice,
         counts: Counts,
         bounds: Bounds | None = None,
     ) -> None:
-        self.port = port
-        self._host = host
         self._hooks = hooks
         self._on_notice = on_notice
         self._counts = counts
@@ -103,28 +97,12 @@ class WebhookServer:
         self._writing = asyncio.Semaphore(self._bounds.writing)
         self._present = 0
         self._told: dict[tuple[str, Result], float] = {}
+
+    def app(self) -> web.Application:
+        """Return what a listener serves, on a port that is no console's."""
         app = web.Application(client_max_size=BODY_LIMIT)
         app.add_routes([web.post("/webhooks/{provider}", self._post)])
-        self._runner = web.AppRunner(
-            app, access_log=None, shutdown_timeout=CLOSING, handle_signals=False
-        )
-
-    async def start(self) -> None:
-        """Listen. Port 0 takes a free one; `port` then tells which. Raises WebhookSetupError."""
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, self._host, self.port)
-        try:
-            await site.start()
-        except OSError as error:
-            await self._runner.cleanup()
-            raise WebhookSetupError(
-                f"webhooks: cannot listen on {self._host}:{self.port} ({error.strerror}); "
-                "change [webhooks] host or port"
-            ) from error
-        self.port = self._runner.addresses[0][1]
-
-    async def close(self) -> None:
-        await self._runner.cleanup()
+        return app
 
     async def _post(self, request: web.Request) -> web.Response:
         hook = self._hooks.get(request.match_info["provider"])

@@ -40,6 +40,7 @@ STRAIGHT = (
     "endings",
     "aside",
     "resolver",
+    "sweep",
 )
 NOT_ON_THE_LINE = frozenset({"settings", "cli", "admin", "service", "parts", "assembly", "demo"})
 

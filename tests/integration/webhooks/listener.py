@@ -12,8 +12,9 @@ from typing import Any
 
 import aiohttp
 
+from consumer.admin import Listener as Port
 from consumer.model import Notice
-from consumer.webhooks import Source, WebhookServer, build
+from consumer.webhooks import Source, WebhookReceiver, build
 from consumer.webhooks.server import Bounds
 from tests.unit.webhooks.signing import KEY, SendgridSigner, basic, dumped, mailgun, svix, whsec
 
@@ -64,13 +65,14 @@ class FakeCounts:
 
 @dataclass(slots=True)
 class Listener:
-    server: WebhookServer
+    server: WebhookReceiver
+    port: int
     guard: FakeGuard
     counts: FakeCounts
     session: aiohttp.ClientSession
 
     async def post(self, path: str, body: Any, headers: dict[str, str] | None = None) -> int:
-        url = f"http://127.0.0.1:{self.server.port}{path}"
+        url = f"http://127.0.0.1:{self.port}{path}"
         async with self.session.post(url, data=body, headers=headers) as response:
             assert await response.read() in (b"", b"404: Not Found")
             return response.status
@@ -100,21 +102,20 @@ async def listening(
 ) -> AsyncIterator[Listener]:
     """Yield a listener that speaks to a fake guard, or to `hear`."""
     guard, counts = guard or FakeGuard(), FakeCounts()
-    server = WebhookServer(
-        "127.0.0.1",
-        0,
+    server = WebhookReceiver(
         hooks=build(SOURCES),
         on_notice=hear or guard.hear,
         counts=counts,
         bounds=bounds,
     )
-    await server.start()
+    port = Port(server.app(), "webhooks", "127.0.0.1", 0, closing=5.0)
+    await port.start()
     connector = aiohttp.TCPConnector(limit=0)
     try:
         async with aiohttp.ClientSession(connector=connector) as session:
-            yield Listener(server, guard, counts, session)
+            yield Listener(server, port.port, guard, counts, session)
     finally:
-        await server.close()
+        await port.close()
 
 
 def delivery(key: str = KEY) -> dict[str, Any]:

@@ -63,7 +63,7 @@ async def test_a_bad_signature_is_401_and_a_counter_and_reaches_nobody() -> None
 
 async def test_a_401_of_postmark_says_which_credentials_are_wanted() -> None:
     async with listening() as listener:
-        url = f"http://127.0.0.1:{listener.server.port}/webhooks/postmark"
+        url = f"http://127.0.0.1:{listener.port}/webhooks/postmark"
         async with listener.session.post(url, data=b"{}") as response:
             assert response.headers["WWW-Authenticate"].startswith("Basic ")
 
@@ -112,7 +112,7 @@ async def test_there_is_nothing_else_here(path: str) -> None:
 
 async def test_only_post_is_answered() -> None:
     async with listening() as listener:
-        url = f"http://127.0.0.1:{listener.server.port}/webhooks/postmark"
+        url = f"http://127.0.0.1:{listener.port}/webhooks/postmark"
         async with listener.session.get(url) as response:
             assert response.status == 405
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-
 from consumer.telemetry.webhooks import WebhookCounts
-from consumer.webhooks import Counts, WebhookServer, WebhookSetupError
+from consumer.webhooks import Counts
 from consumer.webhooks.server import Bounds
 from tests.integration.webhooks.listener import (
-    FakeCounts,
     FakeGuard,
     delivery,
     event,
@@ -56,7 +53,7 @@ async def test_whoever_finds_no_place_is_sent_away_at_once_and_not_kept_waiting(
 
 async def test_a_caller_that_does_not_send_its_body_gives_up_its_place() -> None:
     async with listening(bounds=Bounds(at_once=1, reading=0.1)) as listener:
-        reader, writer = await asyncio.open_connection("127.0.0.1", listener.server.port)
+        reader, writer = await asyncio.open_connection("127.0.0.1", listener.port)
         writer.write(b"POST /webhooks/postmark HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
         assert await listener.postmark(delivery()) == 200
         assert b" 408 " in await reader.readline()
@@ -67,25 +64,13 @@ async def test_a_caller_that_does_not_send_its_body_gives_up_its_place() -> None
 
 async def test_a_caller_that_hangs_up_takes_nothing_with_it() -> None:
     async with listening(bounds=Bounds(at_once=1)) as listener:
-        _, writer = await asyncio.open_connection("127.0.0.1", listener.server.port)
+        _, writer = await asyncio.open_connection("127.0.0.1", listener.port)
         writer.write(b"POST /webhooks/postmark HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
         await writer.drain()
         await until(lambda: listener.server._present == 1)
         writer.transport.abort()
         assert await listener.postmark(delivery()) == 200
         assert listener.server._present == 0
-
-
-# ── The start
-
-
-async def test_a_port_that_is_taken_names_the_setting() -> None:
-    async with listening() as listener:
-        port, hear = listener.server.port, listener.guard.hear
-        counts = FakeCounts()
-        second = WebhookServer("127.0.0.1", port, hooks={}, on_notice=hear, counts=counts)
-        with pytest.raises(WebhookSetupError, match=r"\[webhooks\] host or port"):
-            await second.start()
 
 
 def test_the_counters_of_the_service_are_counters_of_the_listener() -> None:

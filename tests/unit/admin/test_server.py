@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
 import aiohttp
 import pytest
 from aiohttp import web
 
-from consumer.admin import AdminServer, CannotListenError, Check, Health, Heartbeat
+from consumer.admin import AdminPages, CannotListenError, Check, Health, Heartbeat, Listener
 from consumer.telemetry import Metrics
 
 
 @asynccontextmanager
-async def serving(health: Health, **more: list[web.RouteDef]) -> AsyncIterator[AdminServer]:
-    server = AdminServer("127.0.0.1", 0, health=health, metrics=Metrics(), **more)
-    await server.start()
+async def serving(health: Health, routes: Iterable[web.RouteDef] = ()) -> AsyncIterator[Listener]:
+    pages = AdminPages(health, Metrics()).app(routes)
+    listener = Listener(pages, "admin", "127.0.0.1", 0, closing=2.0)
+    await listener.start()
     try:
-        yield server
+        yield listener
     finally:
-        await server.close()
+        await listener.close()
 
 
-async def get(server: AdminServer, path: str) -> tuple[int, str]:
+async def get(server: Listener, path: str) -> tuple[int, str]:
     url = f"http://127.0.0.1:{server.port}{path}"
     async with aiohttp.ClientSession() as session, session.get(url) as response:
         return response.status, await response.text()
@@ -77,10 +78,11 @@ async def test_the_port_has_room_for_more_routes() -> None:
         assert await get(server, "/api/hello") == (200, "hello")
 
 
-async def test_a_taken_port_is_told_with_the_setting_to_change() -> None:
+@pytest.mark.parametrize("section", ["admin", "webhooks"])
+async def test_a_taken_port_is_told_with_the_setting_to_change(section: str) -> None:
     async with serving(Health()) as server:
-        second = AdminServer("127.0.0.1", server.port, health=Health(), metrics=Metrics())
-        with pytest.raises(CannotListenError, match=r"\[admin\] host or port"):
+        second = Listener(web.Application(), section, "127.0.0.1", server.port, closing=2.0)
+        with pytest.raises(CannotListenError, match=rf"\[{section}\] host or port"):
             await second.start()
 
 
