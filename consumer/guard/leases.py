@@ -24,7 +24,7 @@ RENEW = """
       FROM unnest($2::text[], $3::int[], $4::text[]) AS u(k, e, tk)
      WHERE m.idempotency_key = u.k AND m.epoch = u.e AND m.token = u.tk
        AND m.status IN ('sending', 'waiting') AND m.lease_until IS NOT NULL
-    RETURNING m.token
+    RETURNING m.token, m.epoch
 """
 
 
@@ -81,9 +81,9 @@ async def renew(connection: Any, leases: Sequence[Lease], terms: Terms) -> None:
     rows = sorted((lease.key, epoch, lease.token) for lease, epoch in asked)
     columns = zip(*rows, strict=True) if rows else ([], [], [])
     renewed = await connection.fetch(RENEW, terms.interval, *columns)
-    tokens = {row["token"] for row in renewed}
+    ours = {(row["token"], row["epoch"]) for row in renewed}
     for lease, epoch in asked:
-        if lease.token in tokens:
+        if (lease.token, epoch) in ours:
             lease.ends_at = max(lease.ends_at, terms.ends_at)
         elif lease.epoch == epoch:  # else its next attempt began meanwhile, and renewed it
             lease.ends_at = 0.0
