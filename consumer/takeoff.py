@@ -105,7 +105,6 @@ class Takeoff:
                 return lease
             case Found():
                 self.pilot.metrics.claim("found")
-                departure.permit.give_back()
                 return None
             case _:
                 assert_never(result)

@@ -41,17 +41,23 @@ async def family(connection: Any, key: str) -> tuple[str, ...]:
     keys = [key]
     while (older := await before(connection, keys[0])) and older not in keys:
         keys.insert(0, older)
-    while (newer := await after(connection, keys[-1])) and newer not in keys:
-        keys.append(newer)
-    return tuple(keys)
+    return (*keys[:-1], *await _from(connection, key))
 
 
 async def placed(connection: Any, row: Row) -> Row:
     """Return a row with its record's coordinates, also where the mail was made again since."""
     if row.coordinates is not None:
         return row
-    newest = await find_key(connection, (await family(connection, row.key))[-1])
+    newest = await find_key(connection, (await _from(connection, row.key))[-1])
     return row if newest is None else replace(row, coordinates=newest.coordinates)
+
+
+async def _from(connection: Any, key: str) -> list[str]:
+    """Return this key and those that its mail was made again under since, the newest last."""
+    keys = [key]
+    while (newer := await after(connection, keys[-1])) and newer not in keys:
+        keys.append(newer)
+    return keys
 
 
 async def _linked(connection: Any, key: str, event: str) -> str | None:
