@@ -85,7 +85,8 @@ class SimGuard:
         )
         if isinstance(result, Fenced):
             return result
-        lease.attempts, lease.ends_at = result.attempts, max(lease.ends_at, result.ends_at)
+        lease.epoch, lease.attempts = result.epoch, result.attempts
+        lease.ends_at = max(lease.ends_at, result.ends_at)
         return lease
 
     async def record(
@@ -195,19 +196,20 @@ class SimGuard:
 
     async def _renew(
         self, _sql: str, interval: timedelta, *columns: Sequence[Any]
-    ) -> list[dict[str, str]]:
+    ) -> list[dict[str, object]]:
         started = elapsed()
         terms = Terms(self.owner, interval.total_seconds(), started)
         held = [Lease(key, epoch, token, 1.0) for key, epoch, token in zip(*columns, strict=True)]
 
-        def write(store: Any) -> list[dict[str, str]]:
+        def write(store: Any) -> list[dict[str, object]]:
             store.renew(held, terms)
-            return [{"token": lease.token} for lease in held if lease.ends_at > 0]
+            ours = (lease for lease in held if lease.ends_at > 0)
+            return [{"token": lease.token, "epoch": lease.epoch} for lease in ours]
 
         renewed = await self._database.ask("renew", write, *columns[0])
         if renewed is LOST:  # not known: neither longer nor over, the next tick asks again
             raise _NotAnsweredError
-        return cast("list[dict[str, str]]", renewed)
+        return cast("list[dict[str, object]]", renewed)
 
     # ── Asking
 
