@@ -15,7 +15,7 @@ from typing import Any
 from consumer.model import Row
 
 LONGEST_DETAIL = 500  # characters
-ADDRESS = re.compile(r"\S*@\S*")
+WORD = re.compile(r"\S+")
 
 WRITE = """
     WITH u AS MATERIALIZED (
@@ -109,8 +109,12 @@ async def read(connection: Any, key: str) -> tuple[Happening, ...]:
 
 def plain(text: str) -> str:
     """Cut and clean a text: no address (providers quote them), and nothing Postgres refuses."""
-    masked = ADDRESS.sub("(address)", text[:LONGEST_DETAIL])
+    masked = WORD.sub(_masked, text)[:LONGEST_DETAIL]  # cut first, half an address would stay
     return masked.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+def _masked(word: re.Match[str]) -> str:
+    return "(address)" if "@" in word[0] else word[0]
 
 
 def _values(line: Entry) -> tuple[Any, ...]:
