@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from consumer.guard.verdict import Redelivery, TakeOver, Verdict, judge
-from consumer.model import Mail, Reason, Status
+from consumer.model import OPEN, Mail, Reason, Status
 
 if TYPE_CHECKING:
     from consumer.guard import DeadLetter
@@ -69,7 +69,6 @@ class GoOn:
 
 Course: TypeAlias = Beside | Anew | Busy | Lost | Unreadable | Inquire | GoOn
 
-OPEN = (Status.SENDING, Status.WAITING, Status.UNKNOWN)
 SHARED = (Reason.UNKNOWN, Reason.EXHAUSTED)
 
 

@@ -25,7 +25,7 @@ from consumer.guard.operators import NotDone
 from consumer.guard.resends import Resend, Resent
 from consumer.intake.kafka import Reader, RecordGoneError
 from consumer.making import Making
-from consumer.model import Coordinates, Record, Row, Status
+from consumer.model import IN_FLIGHT, Coordinates, Record, Row, Status
 from consumer.resending import Proposal, propose
 
 
@@ -38,7 +38,6 @@ class Standing:
     next_look: datetime | None  # when evidence of the former mail is looked for; None: it is not
 
 
-_OPEN = (Status.SENDING, Status.WAITING)
 _GONE = """\
 the record of {key} is in no dead letter, and Kafka has it no more ({why}): publish the event \
 again, with a header idempotency-key of its own"""
@@ -95,7 +94,7 @@ async def _standing(desk: Desk, key: str) -> Standing:
     row = (await desk.rows([key])).get(key)
     if row is None:
         raise Stop(f"the guard has no row of {key}: publish the event again")
-    if row.status in _OPEN:
+    if row.status in IN_FLIGHT:
         raise Stop(f"{key} is {row.status}: it is still being sent, so no second one is made")
     if row.coordinates is None:
         raise Stop(await _moved(desk, key))

@@ -16,7 +16,7 @@ from consumer.guard import history
 from consumer.guard.letters import DeadLetter, LetterStatus
 from consumer.guard.reading import LETTER, RECORD, letter_of
 from consumer.guard.rows import COLUMNS, find_key, lock, row_of
-from consumer.model import Coordinates, Reason, Row, Status
+from consumer.model import OPEN, Coordinates, Reason, Row, Status
 
 CHOSEN = """
      WHERE ($1::bigint[] IS NULL OR d.id = ANY($1)) AND d.status = ANY($2::text[])
@@ -173,7 +173,7 @@ async def discard_letter(connection: Any, letter_id: int, note: str) -> DiscardR
         return NotDone(f"there is no dead letter {letter_id}")
     key = letter.idempotency_key
     row = None if key is None else await find_key(connection, key)
-    if row is not None and row.coordinates == letter.coordinates and row.status in _OPEN:
+    if row is not None and row.coordinates == letter.coordinates and row.status in OPEN:
         return await discard_key(connection, row.key, note)
     closed = await connection.fetch(DISCARD_ONE, letter_id, history.plain(note))
     if not closed and letter.note != history.plain(note):
@@ -188,7 +188,7 @@ async def discard_key(connection: Any, key: str, note: str) -> DiscardResult:
         why = None if row is None else _not_to_be_given_up(row)
         if why is not None:
             return NotDone(why)
-        given_up = row is not None and row.status in _OPEN
+        given_up = row is not None and row.status in OPEN
         if row is not None and given_up:
             await connection.execute(GIVE_UP, key)
             await history.write(
@@ -198,9 +198,6 @@ async def discard_key(connection: Any, key: str, note: str) -> DiscardResult:
         if not closed and not given_up:
             return NotDone(_nothing(key, row))
         return Discarded(tuple(sorted(one["id"] for one in closed)), row if given_up else None)
-
-
-_OPEN = (Status.UNKNOWN, Status.WAITING, Status.SENDING)
 
 
 def _not_to_be_given_up(row: Row) -> str | None:

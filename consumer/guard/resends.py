@@ -17,7 +17,7 @@ from consumer.guard import history, letters, links
 from consumer.guard.operators import DISCARD_OF_KEY, NotDone
 from consumer.guard.rows import find_key, lock
 from consumer.guard.transitions import Letter
-from consumer.model import Mail, Reason, Record, Row, Status
+from consumer.model import IN_FLIGHT, Mail, Reason, Record, Row
 
 CLOSE = """
     UPDATE sent_message
@@ -91,7 +91,7 @@ async def _why_not(connection: Any, old: Row | None, wish: Resend) -> str | None
         return f"the guard has no row of {wish.row.key}: publish the event again"
     if (newer := await links.after(connection, old.key)) is not None:
         return f"{old.key} was made again as {newer} already: look at that one, or resend it"
-    if old.status in (Status.SENDING, Status.WAITING):
+    if old.status in IN_FLIGHT:
         return f"{old.key} is {old.status}: it is still being sent, so no second one is made"
     if (old.epoch, old.status) != (wish.row.epoch, wish.row.status):
         return f"{old.key} is {old.status} by now: look at it again before you resend it"

@@ -15,6 +15,7 @@ from typing import TypeAlias, assert_never
 
 from consumer.model import (
     FIRST_LOOK,
+    IN_FLIGHT,
     Evidence,
     Lease,
     MarkExpired,
@@ -29,7 +30,6 @@ from consumer.model import (
     Transition,
 )
 
-OPEN = (Status.SENDING, Status.WAITING)
 SETTLED = (Status.SENT, Status.FAILED, Status.EXPIRED)
 
 Certain: TypeAlias = MarkFailed | MarkWaiting | MarkParked | MarkExpired
@@ -131,7 +131,7 @@ def _unknown(row: Row, lease: Lease, transition: MarkUnknown) -> Decision:
 def _certainly_not_sent(row: Row, lease: Lease, transition: Certain) -> Decision:
     if not _is_flight(row, lease):
         return Foreign(row)
-    if row.status is _target(transition) and row.status not in OPEN:
+    if row.status is _target(transition) and row.status not in IN_FLIGHT:
         return Stands(None)
     if not _is_attempt(row, lease):
         return Foreign(row)

@@ -65,6 +65,8 @@ from consumer.model.records import (
 )
 from consumer.model.rows import (
     FIRST_LOOK,
+    IN_FLIGHT,
+    OPEN,
     Claim,
     ClaimResult,
     Evidence,
@@ -88,7 +90,9 @@ from consumer.model.rows import (
 
 __all__ = [
     "FIRST_LOOK",
+    "IN_FLIGHT",
     "KEY_FIELD",
+    "OPEN",
     "Accepted",
     "Address",
     "Answer",

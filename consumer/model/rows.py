@@ -26,6 +26,10 @@ class Status(StrEnum):
     EXPIRED = "expired"
 
 
+IN_FLIGHT = (Status.SENDING, Status.WAITING)  # somebody is at it, or was until a moment ago
+OPEN = (*IN_FLIGHT, Status.UNKNOWN)
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A guard row as read back. `lease_live` was decided by the database's clock, in that read."""
