@@ -89,6 +89,10 @@ class Catalogue:
             event.carried_key,
         )
 
+    def rules(self, mail_type: str) -> Rules:
+        """Return all that a folder decides, for whoever explains it. KeyError: no such folder."""
+        return self._by_name[mail_type]
+
     def key_material(self, mail: Mail, event: Event) -> str | None:
         """Return the text that this mail's key is the hash of; None where the record carried it."""
         return material(self._by_name[mail.type.name], event)
