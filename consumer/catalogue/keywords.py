@@ -14,7 +14,7 @@ from jsonschema_rs import ValidationError, ValidationErrorKind
 
 from consumer.model import Json
 
-_ONE: Final = frozenset(  # whose value is a schema
+ONE: Final = frozenset(  # whose value is a schema
     [
         "additionalProperties",
         "contains",
@@ -29,8 +29,8 @@ _ONE: Final = frozenset(  # whose value is a schema
         "unevaluatedProperties",
     ]
 )
-_LISTS: Final = frozenset(["allOf", "anyOf", "oneOf", "prefixItems"])
-_NAMED: Final = frozenset(
+LISTS: Final = frozenset(["allOf", "anyOf", "oneOf", "prefixItems"])
+NAMED: Final = frozenset(
     ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"]
 )
 _PLAIN: Final = frozenset(
@@ -75,7 +75,7 @@ _PLAIN: Final = frozenset(
         "writeOnly",
     ]
 )
-_KNOWN: Final = _ONE | _LISTS | _NAMED | _PLAIN
+_KNOWN: Final = ONE | LISTS | NAMED | _PLAIN
 _LONGEST: Final = 80  # characters of a demand: a list of choices may be long
 
 
@@ -93,11 +93,11 @@ def unknown_words(node: Json, place: str = "") -> Iterator[str]:
 
 def _below(word: str, value: Json) -> list[tuple[str, Json]]:
     """Return the schemas inside a word's value; what lies in `enum` or `examples` is none."""
-    if word in _ONE:
+    if word in ONE:
         return [("", value)]
-    if word in _LISTS and isinstance(value, list):
+    if word in LISTS and isinstance(value, list):
         return [(f"/{index}", one) for index, one in enumerate(value)]
-    if word in _NAMED and isinstance(value, Mapping):
+    if word in NAMED and isinstance(value, Mapping):
         return [(f"/{name}", one) for name, one in value.items()]
     return []
 
