@@ -42,6 +42,30 @@ class MailType:
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file that an event points to; fetched, and held against its digest, before the mail goes.
+
+    `hosts`: "files.example" or "files.example:8443"; no other one is asked for it. Where to and
+    under which digest is the event's to say, all else the mail type's.
+    """
+
+    name: str  # as the reader sees it
+    content_type: str  # "application/pdf"
+    sha256: str  # 64 hex characters, lower case
+    url: str
+    max_size: int  # bytes
+    hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosed:
+    """An attachment with its bytes, which are what its digest says."""
+
+    attachment: Attachment
+    content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Mail:
     """What the catalogue makes of an event, before anything is rendered. Pure."""
 
@@ -55,6 +79,7 @@ class Mail:
     locale: str | None = None
     timezone: str | None = None
     active: bool = True  # False: before the type's `active_from`
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +92,11 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A rendered email with one recipient. Rendering is deterministic: same mail, same bytes."""
+    """A rendered email with one recipient. Rendering is deterministic: same mail, same bytes.
+
+    `templates`: the id of the template that a provider, by its name, keeps for this mail and fills
+    with `model`; the others send `text` and `html`, which are "" where every provider has its own.
+    """
 
     key: str
     mail_type: str
@@ -83,6 +112,9 @@ class Message:
     options: Mapping[str, str] = field(default_factory=dict)  # stream, configuration_set, ip_pool
     track_opens: bool = False
     track_clicks: bool = False
+    attachments: tuple[Attachment, ...] = ()
+    templates: Mapping[str, str] = field(default_factory=dict)
+    model: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +122,7 @@ class Prepared:
     """The bytes that one provider will be sent for one message, the same at every repeat."""
 
     message: Message
-    body: bytes
+    body: bytes = field(repr=False)
     body_hash: bytes  # SHA-256 of body, 32 bytes
     headers: Mapping[str, str] = field(default_factory=dict)  # what depends on the message (keys)
     url: str = ""
