@@ -95,7 +95,7 @@ class Catalogue:
 
     def key_material(self, mail: Mail, event: Event) -> str | None:
         """Return the text that this mail's key is the hash of; None where the record carried it."""
-        return material(self._by_name[mail.type.name], event)
+        return material(self._by_name[mail.type.name], mail, event)
 
     def render(self, mail: Mail) -> Message | Bad:
         """Fill the templates. The same mail gives the same message, byte for byte."""

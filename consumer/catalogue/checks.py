@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from consumer.catalogue.declaration import PROVIDED, parse_mailbox
+from consumer.catalogue.declaration import PROVIDED, Place
 from consumer.catalogue.folder import PARTS, Findings, Folder
 from consumer.catalogue.formats import known_locale, known_zone
 from consumer.catalogue.inspection import inspect
 from consumer.catalogue.paths import MISSING, Path
 from consumer.catalogue.schema import Known
 from consumer.catalogue.templates import Templates
+from consumer.catalogue.values import parse_mailbox
 from consumer.model import Address
 
 DAY = 86_400.0
@@ -76,11 +77,11 @@ def check_defaults(folder: Folder, findings: Findings) -> None:
 
 def check_paths(folder: Folder, findings: Findings) -> None:
     """Every path must lead somewhere in every schema version, or have a fallback."""
-    for member, path in folder.declaration.paths():
-        _check_path(folder, (member,), path, findings, fallback=False)
+    for place, path in folder.declaration.paths():
+        _check_path(folder, place, path, findings, fallback=False)
     for place, source in folder.declaration.sources():
         if source.path is not None:
-            fallback = source.default is not MISSING or place[0] != "context"
+            fallback = source.default is not MISSING or place[0] not in _NEEDED
             _check_path(folder, place, source.path, findings, fallback=fallback)
             for member in source.pick:
                 _check_pick(folder, place, source.path, member, findings)
@@ -91,13 +92,17 @@ def check_paths(folder: Folder, findings: Findings) -> None:
             _check_path(folder, ("sensitive",), path, findings, fallback=True)
 
 
+# Where a source without a fallback must find something.
+_NEEDED = ("context", "unsubscribe")
+
+
 def _check_path(
-    folder: Folder, place: tuple[str, ...], path: Path, findings: Findings, *, fallback: bool
+    folder: Folder, place: Place, path: Path, findings: Findings, *, fallback: bool
 ) -> None:
     if path.envelope or not folder.schemas:
         return
     known = {schema.file: schema.knows(path.steps) for schema in folder.schemas.values()}
-    where = ".".join(place)
+    where = ".".join(map(str, place))
     if not any(known.values()):
         files = ", ".join(sorted(known))
         text = f"{where}: unknown path {path.text!r}: {files} does not have it"
@@ -109,18 +114,18 @@ def _check_path(
 
 
 def _check_pick(
-    folder: Folder, place: tuple[str, ...], path: Path, member: str, findings: Findings
+    folder: Folder, place: Place, path: Path, member: str, findings: Findings
 ) -> None:
     """A picked member is one of the object's, or of the objects of the list."""
     schemas = folder.schemas.values()
     deeper = ((*path.steps, member), (*path.steps, 0, member))
     if schemas and not any(schema.knows(steps) for schema in schemas for steps in deeper):
-        text = f"{'.'.join(place)}: picks {member!r}, which no schema has below {path.text!r}"
+        text = f"{'.'.join(map(str, place))}: picks {member!r}, which no schema has below {path.text!r}"
         findings.add(_file(folder), folder.line(*place), text)
 
 
-def _remedy(place: tuple[str, ...]) -> str:
-    if place[0] == "context":
+def _remedy(place: Place) -> str:
+    if place[0] in _NEEDED:
         return 'require it there, or write { path = "...", default = ... } here'
     return "require it there, with a type that is never null"
 

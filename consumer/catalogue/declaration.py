@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, Any
+from functools import cached_property
+from typing import Annotated, Any, Final
 
 from pydantic import (
     AfterValidator,
     AwareDatetime,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     StrictBool,
 )
-from pydantic_core import CoreSchema, core_schema
 
+from consumer.catalogue.blocks import AttachmentRule, KeyBlock, KeyRule, Unsubscribe
 from consumer.catalogue.keywords import did_you_mean
-from consumer.catalogue.paths import Path, Source, parse_path, parse_source
-from consumer.keys import RESENT, AddressError, canonical_recipient
-from consumer.model import Address, OnUnknown, Priority
+from consumer.catalogue.paths import Path, Source
+from consumer.catalogue.values import (
+    APath,
+    ASource,
+    Duration,
+    OneOrMorePaths,
+    PathList,
+    Text,
+    Version,
+    unique,
+)
+from consumer.model import OnUnknown, Priority
 
-_DURATION = re.compile(r"(\d{1,9})(ms|s|m|h|d)")
-_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+Place = tuple[str | int, ...]  # a member: ("context", "name"), ("key", 0, "recipient")
+
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,76}")
 _HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,898}[\x21-\x7e])?")
 _NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
@@ -38,27 +45,6 @@ _TRACE = frozenset({"sender", "return-path", "received", "mime-version", "dkim-s
 _OURS = ("content-", "x-ses-", "x-pm-", "x-mailgun-", "x-smtpapi")
 # What every template sees without asking, besides its own context.
 PROVIDED = frozenset({"lang", "dir", "subject"})
-
-
-def parse_duration(value: object) -> float:
-    """Return the seconds of "30s", "10m", "24h" or "30d"; ValueError for anything else."""
-    match = _DURATION.fullmatch(value) if isinstance(value, str) else None
-    if match is None or int(match[1]) == 0:
-        raise ValueError('write a duration as "30s", "10m", "24h" or "30d"')
-    return int(match[1]) * _SECONDS[match[2]]
-
-
-def _paths(value: object) -> tuple[Path, ...]:
-    several = value if isinstance(value, list) else [value]
-    if not several:
-        raise ValueError("name at least one path")
-    return tuple(parse_path(one) for one in several)
-
-
-def _path_list(value: object) -> tuple[Path, ...]:
-    if not isinstance(value, list):
-        raise ValueError("write a list of paths")  # noqa: TRY004 - pydantic reads ValueError
-    return tuple(parse_path(one) for one in value)
 
 
 def _headers(headers: dict[str, str]) -> dict[str, str]:
@@ -81,42 +67,11 @@ def _context(context: dict[str, Source]) -> dict[str, Source]:
     return context
 
 
-def _unique(names: list[str]) -> list[str]:
-    if len(set(names)) < len(names):
-        raise ValueError("named twice")
-    return names
-
-
-def parse_mailbox(text: str) -> Address:
-    """Read `ada@example.com` or `Name <ada@example.com>`; ValueError says why not."""
-    name, bracket, rest = text.rpartition("<")
-    if bracket and not rest.endswith(">"):
-        raise ValueError("write ada@example.com or Name <ada@example.com>")
-    try:
-        return Address(canonical_recipient(rest.removesuffix(">")), name.strip().strip('"'))
-    except AddressError as error:
-        raise ValueError(str(error)) from None
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """Marks a type that one function of ours reads, and pydantic does not look into."""
-
-    by: Callable[[object], object]
-
-    def __get_pydantic_core_schema__(self, *_: object) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(self.by)
-
-
-APath = Annotated[Path, _Read(parse_path)]
-ASource = Annotated[Source, _Read(parse_source)]
-Text = Annotated[str, Field(min_length=1, max_length=255)]
-
-
-def _version(name: str) -> str:
-    if name.lower().startswith(RESENT):
-        raise ValueError(f"names that begin with {RESENT!r} are those of mails made again by hand")
-    return name
+def _key_blocks(blocks: list[KeyBlock]) -> list[KeyBlock]:
+    since = [block.since for block in blocks]
+    if since != sorted(set(since)):
+        raise ValueError("each block begins later than the one before")
+    return blocks
 
 
 class Declaration(BaseModel):
@@ -128,13 +83,14 @@ class Declaration(BaseModel):
     on: Text | None = None
     schema_version: APath | None = None
 
-    entity_id: Annotated[tuple[Path, ...], _Read(_paths)]
+    entity_id: OneOrMorePaths
     recipient: APath
-    version: Annotated[Text, AfterValidator(_version)] = "v1"
+    version: Version = "v1"
     case_sensitive_entity: StrictBool = False
+    key: Annotated[list[KeyBlock], AfterValidator(_key_blocks)] = Field(default_factory=list)
 
     time: APath | None = None
-    max_age: Annotated[float, BeforeValidator(parse_duration)]
+    max_age: Duration
     active_from: AwareDatetime | None = None
 
     sender: Text
@@ -143,7 +99,7 @@ class Declaration(BaseModel):
     locale: ASource | None = None
     timezone: ASource | None = None
 
-    tags: Annotated[list[Annotated[str, Field(pattern=_TAG)]], AfterValidator(_unique)] = Field(
+    tags: Annotated[list[Annotated[str, Field(pattern=_TAG)]], AfterValidator(unique)] = Field(
         default_factory=list, max_length=10
     )
     stream: Text | None = None
@@ -152,10 +108,14 @@ class Declaration(BaseModel):
     track_opens: StrictBool = False
     track_clicks: StrictBool = False
 
-    providers: Annotated[list[str], AfterValidator(_unique)] = Field(default_factory=list)
+    providers: Annotated[list[str], AfterValidator(unique)] = Field(default_factory=list)
     priority: Priority = Priority.NORMAL
     on_unknown: OnUnknown = OnUnknown.HOLD
-    sensitive: Annotated[tuple[Path, ...], _Read(_path_list)] = ()
+    sensitive: PathList = ()
+
+    attachments: list[AttachmentRule] = Field(default_factory=list, max_length=10)
+    unsubscribe: Unsubscribe | None = None
+    template: dict[str, Text] = Field(default_factory=dict)  # provider -> its template's id
 
     context: Annotated[dict[str, ASource], AfterValidator(_context)] = Field(default_factory=dict)
 
@@ -169,29 +129,61 @@ class Declaration(BaseModel):
         }
         return {name: value for name, value in named.items() if value is not None}
 
-    def paths(self) -> list[tuple[str, Path]]:
-        """Return every path whose value must be there, with the member that names it."""
-        single = [("schema_version", self.schema_version), ("recipient", self.recipient)]
-        single.append(("time", self.time))
-        several = [("entity_id", path) for path in self.entity_id]
-        return [(name, path) for name, path in single if path is not None] + several
+    @cached_property
+    def key_rules(self) -> tuple[KeyRule, ...]:
+        """Return what keys were made of, the oldest first: the members at the top, then `[[key]]`."""
+        first = KeyRule(
+            None, self.entity_id, self.recipient, self.version, self.case_sensitive_entity
+        )
+        rules = [first]
+        for block in self.key:
+            rules.append(block.after(rules[-1]))
+        return tuple(rules)
 
-    def sources(self) -> list[tuple[tuple[str, ...], Source]]:
-        """Return everything that may have a fallback, with the member that names it."""
-        sources: list[tuple[tuple[str, ...], Source]] = [
-            (("context", name), source) for name, source in self.context.items()
+    def paths(self) -> list[tuple[Place, Path]]:
+        """Return every path whose value must be there, with the member that names it."""
+        paths: list[tuple[Place, Path | None]] = [
+            (("schema_version",), self.schema_version),
+            (("recipient",), self.recipient),
+            (("time",), self.time),
+            *((("entity_id",), path) for path in self.entity_id),
         ]
-        for name, source in (("locale", self.locale), ("timezone", self.timezone)):
-            if source is not None:
-                sources.append(((name,), source))
-        return sources
+        for number, block in enumerate(self.key):
+            paths.append((("key", number, "recipient"), block.recipient))
+            paths += [(("key", number, "entity_id"), path) for path in block.entity_id or ()]
+        for number, attachment in enumerate(self.attachments):
+            if not attachment.optional:
+                paths += [(("attachments", number, *name), at) for name, at in attachment.paths()]
+        return [(place, path) for place, path in paths if path is not None]
+
+    def sources(self) -> list[tuple[Place, Source]]:
+        """Return everything that may have a fallback, with the member that names it."""
+        sources: list[tuple[Place, Source | None]] = [
+            *((("context", name), source) for name, source in self.context.items()),
+            (("locale",), self.locale),
+            (("timezone",), self.timezone),
+            (("unsubscribe", "url"), self.unsubscribe.url if self.unsubscribe else None),
+        ]
+        for number, attachment in enumerate(self.attachments):
+            if attachment.optional:
+                named = [(("attachments", number, *name), at) for name, at in attachment.paths()]
+                sources += [(place, Source(path)) for place, path in named]
+        return [(place, source) for place, source in sources if source is not None]
+
+
+_BLOCKS: Final[dict[str, type[BaseModel]]] = {
+    "key": KeyBlock,
+    "attachments": AttachmentRule,
+    "unsubscribe": Unsubscribe,
+}
 
 
 def said(error: dict[str, Any]) -> str:
     """Put pydantic's finding into the words of a person who edits the file."""
     match error["type"]:
         case "extra_forbidden":
-            return f"unknown member{did_you_mean(str(error['loc'][-1]), Declaration.model_fields)}"
+            around = _BLOCKS.get(str(error["loc"][0]), Declaration)
+            return f"unknown member{did_you_mean(str(error['loc'][-1]), around.model_fields)}"
         case "missing":
             return "is missing"
         case _:

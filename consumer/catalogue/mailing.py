@@ -9,11 +9,13 @@ from typing import Final
 
 from consumer.catalogue.canonical import fingerprint
 from consumer.catalogue.declaration import Declaration
+from consumer.catalogue.enclosing import attachments_of, unsubscribe_of
 from consumer.catalogue.formats import known_locale, known_zone
 from consumer.catalogue.instants import instant, milliseconds
+from consumer.catalogue.keying import entity_of, key_of, material_of, recipient_of, rule_at
 from consumer.catalogue.paths import MISSING, Path, Source
 from consumer.catalogue.schema import Schema
-from consumer.keys import AddressError, KeyPartError, canonical_recipient, key_material, send_key
+from consumer.catalogue.unfit import Unfit, demanded
 from consumer.model import Address, Bad, Event, Json, Mail, MailType, Reason, Record
 
 AHEAD: Final = timedelta(minutes=5)  # what clocks of honest producers differ by, and no more
@@ -33,43 +35,40 @@ class Rules:
     fingerprint_key: bytes | None
 
 
-class _Unfit(Exception):  # noqa: N818 - not an error of ours: how one event ends, inside this file
-    """No mail can come of the event."""
-
-    def __init__(self, reason: Reason, detail: str) -> None:
-        self.reason = reason
-        self.detail = detail
-
-
 def mail_for(rules: Rules, record: Record, event: Event) -> Mail | Bad:
     """Say what mail the event becomes, or why none can."""
     try:
         return _mail(rules, record, event)
-    except _Unfit as unfit:
+    except Unfit as unfit:
         return Bad(unfit.reason, unfit.detail, rules.type.name, event.carried_key)
 
 
 def _mail(rules: Rules, record: Record, event: Event) -> Mail:
-    says = rules.declaration
+    says, name = rules.declaration, rules.type.name
     _check(rules, event)
-    recipient = _recipient(says.recipient, event)
+    occurred = _occurred(says, record, event)
+    rule = rule_at(says, occurred)
+    recipient, entity = recipient_of(rule, event), entity_of(rule, event)
     context = _context(says, event)
     locale, zone = _locale(says.locale, event), _zone(says.timezone, event)
-    entity = _entity(says, event)
-    occurred = _occurred(says, record, event)
+    attachments = attachments_of(says, event) if says.attachments else ()
+    unsubscribe = unsubscribe_of(says.unsubscribe, event)
+    reaches: list[Json] = [context, recipient, name, locale, zone]
+    if attachments or unsubscribe:  # a mail that has neither keeps the fingerprint it always had
+        reaches += [[one.sha256 for one in attachments], unsubscribe]
     return Mail(
         type=rules.type,
-        key=event.carried_key or _key(rules, entity, recipient),
+        key=event.carried_key or key_of(name, rule, entity, recipient),
         entity_id=":".join(map(str, entity)),
         recipient=recipient,
-        fingerprint=fingerprint(
-            [context, recipient, rules.type.name, locale, zone], rules.fingerprint_key
-        ),
+        fingerprint=fingerprint(reaches, rules.fingerprint_key),
         context=context,
         occurred_at=occurred,
         locale=locale,
         timezone=zone,
         active=says.active_from is None or occurred >= says.active_from,
+        attachments=attachments,
+        unsubscribe=unsubscribe,
     )
 
 
@@ -78,9 +77,9 @@ def _check(rules: Rules, event: Event) -> None:
     schema = rules.schemas.get(version) if type(version) is int else None
     if schema is None:
         known = ", ".join(map(str, sorted(rules.schemas)))
-        raise _Unfit(Reason.UNKNOWN_VERSION, f"schema version is none of: {known}")
+        raise Unfit(Reason.UNKNOWN_VERSION, f"schema version is none of: {known}")
     if fault := schema.fault(event.data):
-        raise _Unfit(Reason.INVALID, f"{fault} ({schema.file})")
+        raise Unfit(Reason.INVALID, f"{fault} ({schema.file})")
 
 
 def _is_number(text: str) -> bool:
@@ -96,79 +95,29 @@ def _version(says: Declaration, event: Event) -> Json:
     return None if found is MISSING else found
 
 
-def _read(path: Path, event: Event) -> Json:
-    found = path.read(event)
-    if found is MISSING:
-        raise _Unfit(Reason.INVALID, f"{path.pointer}: is absent")
-    return found
-
-
 def _context(says: Declaration, event: Event) -> dict[str, Json]:
     context: dict[str, Json] = {}
     for name, source in says.context.items():
         found = source.read(event)
         if found is MISSING:
             where = source.path.pointer if source.path else name
-            raise _Unfit(Reason.INVALID, f"{where}: is absent")
+            raise Unfit(Reason.INVALID, f"{where}: is absent")
         context[name] = found
     return context
 
 
-def _recipient(path: Path, event: Event) -> str:
-    try:
-        return canonical_recipient(_read(path, event))
-    except AddressError as error:
-        raise _Unfit(Reason.INVALID, f"{path.pointer}: {error}") from None
-
-
-def _entity(says: Declaration, event: Event) -> list[str | int]:
-    if event.carried_id is not None:
-        return [event.carried_id]
-    return [_part(path, event) for path in says.entity_id]
-
-
-def _part(path: Path, event: Event) -> str | int:
-    found = _read(path, event)
-    if isinstance(found, bool) or not isinstance(found, str | int):
-        raise _Unfit(Reason.INVALID, f"{path.pointer}: is neither a text nor an integer")
-    return found
-
-
-def material(rules: Rules, event: Event) -> str | None:
-    """Return what the key of an event that became a mail is the hash of; None: it came with one."""
-    if event.carried_key is not None:
-        return None
-    says = rules.declaration
-    return key_material(
-        rules.type.name,
-        _entity(says, event),
-        _recipient(says.recipient, event),
-        says.version,
-        case_sensitive_entity=says.case_sensitive_entity,
-    )
-
-
-def _key(rules: Rules, entity: list[str | int], recipient: str) -> str:
-    says = rules.declaration
-    try:
-        return send_key(
-            rules.type.name,
-            entity,
-            recipient,
-            says.version,
-            case_sensitive_entity=says.case_sensitive_entity,
-        )
-    except KeyPartError as error:
-        raise _Unfit(Reason.INVALID, f"key: {error}") from None
+def material(rules: Rules, mail: Mail, event: Event) -> str | None:
+    """Return what this mail's key is the hash of; None: the record came with the key."""
+    return material_of(rules.type.name, rule_at(rules.declaration, mail.occurred_at), event)
 
 
 def _occurred(says: Declaration, record: Record, event: Event) -> datetime:
     stored = _stored(record)
     occurred = _declared_time(says.time, event) or event.time or stored
     if occurred < EARLIEST:
-        raise _Unfit(Reason.BAD_TIME, "the event's time lies before the year 2000")
+        raise Unfit(Reason.BAD_TIME, "the event's time lies before the year 2000")
     if occurred > stored + AHEAD:
-        raise _Unfit(
+        raise Unfit(
             Reason.BAD_TIME, "the event's time lies ahead of its record's by over 5 minutes"
         )
     return occurred
@@ -178,15 +127,15 @@ def _stored(record: Record) -> datetime:
     try:
         return milliseconds(record.timestamp)
     except OverflowError:  # a broker keeps whatever number the producer gave
-        raise _Unfit(Reason.BAD_TIME, "the record's timestamp lies in no year") from None
+        raise Unfit(Reason.BAD_TIME, "the record's timestamp lies in no year") from None
 
 
 def _declared_time(path: Path | None, event: Event) -> datetime | None:
     if path is None:
         return None
-    moment = instant(_read(path, event))
+    moment = instant(demanded(path, event))
     if moment is None:
-        raise _Unfit(
+        raise Unfit(
             Reason.INVALID,
             f"{path.pointer}: is neither an RFC 3339 time with offset nor milliseconds",
         )
