@@ -18,7 +18,6 @@ from consumer.model import Attachment, Event, Json, Reason
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
-_LONGEST_URL: Final = 2000
 _URL = re.compile(r"[\x21-\x7e]{1,2000}")
 
 
@@ -47,7 +46,14 @@ def _attachment(rule: AttachmentRule, event: Event) -> Attachment | None:
     digest = demanded(rule.sha256, event)
     if not isinstance(digest, str) or not _SHA256.fullmatch(digest.lower()):
         raise Unfit(Reason.INVALID, f"{rule.sha256.pointer}: is no SHA-256 in 64 hex digits")
-    return Attachment(rule.name, rule.content_type, digest.lower(), url, rule.max_size)
+    return Attachment(
+        rule.name,
+        rule.content_type,
+        digest.lower(),
+        url,
+        rule.max_size,
+        tuple(rule.hosts),
+    )
 
 
 def _link(found: Json, where: str) -> tuple[str, SplitResult]:

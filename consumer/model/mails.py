@@ -80,6 +80,7 @@ class Mail:
     timezone: str | None = None
     active: bool = True  # False: before the type's `active_from`
     attachments: tuple[Attachment, ...] = ()
+    unsubscribe: str | None = None  # the link by which this reader leaves the list
 
 
 @dataclass(frozen=True, slots=True)
