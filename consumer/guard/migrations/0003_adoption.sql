@@ -15,3 +15,41 @@ CREATE TABLE catalogue_version (
     first_seen_at timestamptz NOT NULL DEFAULT now(),
     last_seen_at  timestamptz NOT NULL DEFAULT now()
 );
+
+
+-- ── Privacy
+
+-- A keyed hash of the address: by it a row is found when the address itself is blanked. Not indexed:
+-- a claim would pay for it each time, and who looks for an address can wait for a second.
+ALTER TABLE sent_message ADD COLUMN recipient_hash bytea;
+
+-- `sealed`: under which key; then `record_value` holds key, value and headers, encrypted.
+-- `wiped_at`: since when nothing of the record is kept.
+ALTER TABLE dead_letter
+    ADD COLUMN sealed   text COLLATE "C",
+    ADD COLUMN wiped_at timestamptz,
+    ADD CONSTRAINT sealed_is_one CHECK (
+        sealed IS NULL OR (record_value IS NOT NULL AND record_key IS NULL
+                           AND cardinality(header_names) = 0)) NOT VALID,
+    ADD CONSTRAINT wiped_is_empty CHECK (
+        wiped_at IS NULL OR (sealed IS NULL AND record_key IS NULL AND record_value IS NULL
+                             AND cardinality(header_names) = 0)) NOT VALID;
+
+-- How far the blanking of recipients has come, by `claimed_at`, and when this pass began.
+ALTER TABLE sweep
+    ADD COLUMN blanked_until timestamptz NOT NULL DEFAULT '2000-01-01 00:00+00',
+    ADD COLUMN blanked_since timestamptz NOT NULL DEFAULT '2000-01-01 00:00+00';
+
+
+-- ── Pauses
+
+-- What a person has stopped: everything, a mail type or a provider. Workers look every two seconds.
+CREATE TABLE pause (
+    scope text COLLATE "C" NOT NULL CHECK (scope IN ('all', 'type', 'provider')),
+    name  text COLLATE "C" NOT NULL,
+    by    text NOT NULL,
+    why   text NOT NULL,
+    since timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (scope, name),
+    CONSTRAINT all_has_no_name CHECK ((scope = 'all') = (name = ''))
+);
