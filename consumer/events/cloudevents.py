@@ -14,6 +14,7 @@ import binascii
 from collections.abc import Mapping
 from typing import Final
 
+from consumer.events.connect import is_envelope
 from consumer.events.headers import Headers, type_problem
 from consumer.events.strict import Unreadable, read_json
 from consumer.events.times import read_time
@@ -96,6 +97,8 @@ def _data(body: Mapping[str, Json]) -> Mapping[str, Json] | Bad:
     data = _decoded(body["data_base64"]) if "data_base64" in body else body.get("data", {})
     if isinstance(data, Unreadable):
         return _bad(data.at("data_base64"))
+    if isinstance(data, dict) and is_envelope(data):  # Debezium's own CloudEvents, with schemas
+        data = data["payload"]
     return data if isinstance(data, dict) else _bad("data is not a JSON object")
 
 

@@ -20,7 +20,6 @@ _STARTS: Final = (
     (b"\x28\xb5\x2f\xfd", "zstd inside the record"),
 )
 _DEBEZIUM_CHANGE: Final = frozenset({"before", "after", "op"})
-_CONNECT_ENVELOPE: Final = frozenset({"schema", "payload"})
 
 
 def unread(value: bytes, headers: Headers, why: Unreadable) -> Bad:
@@ -47,11 +46,9 @@ def not_an_object(body: Json, headers: Headers) -> Bad:
 
 
 def envelope(body: Mapping[str, Json]) -> str | None:
-    """Name the envelope of a connector that was left around the event."""
-    if body.keys() == _CONNECT_ENVELOPE:
-        return "value is a Kafka Connect envelope (schema and payload)"
+    """Name what is no event of a business, but of a database."""
     if body.keys() >= _DEBEZIUM_CHANGE:
-        return "value is a Debezium change event"
+        return "value is a Debezium change event: route its table as an outbox"
     return None
 
 

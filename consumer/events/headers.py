@@ -19,6 +19,7 @@ ID: Final = "idempotency-key"
 CLOUD: Final = "ce_"
 
 _OURS = frozenset({"type", "content-type", KEY, ID})
+_OUTBOX = frozenset({"id", "eventtype"})  # Debezium's; many others call theirs `id` too
 _CARRIERS = frozenset({KEY, ID})
 _VISIBLE_ASCII = re.compile(r"[\x21-\x7e]{1,255}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -33,6 +34,8 @@ class Headers:
     key: str | None = None
     id: str | None = None
     cloud: Mapping[str, str] = field(default_factory=dict)  # `ce_*`, without the prefix
+    outbox_id: str | None = None  # `id`, as Debezium's outbox event router sets it
+    outbox_type: str | None = None  # `eventType`, as its documentation places it
 
     @property
     def says_structured(self) -> bool:
@@ -48,10 +51,11 @@ def read_headers(headers: Iterable[tuple[str, bytes | None]]) -> Headers | Bad:
     collected = _collect(headers)
     if isinstance(collected, Bad):
         return collected
-    if not collected:
+    outbox = _outbox(headers)
+    if not collected and not outbox:
         return _NO_HEADERS
     texts = _texts(collected)
-    return texts if isinstance(texts, Bad) else _checked(texts)
+    return texts if isinstance(texts, Bad) else _checked(texts, outbox)
 
 
 def type_problem(event_type: str) -> str | None:
@@ -74,6 +78,16 @@ def _collect(headers: Iterable[tuple[str, bytes | None]]) -> dict[str, bytes | N
     return collected
 
 
+def _outbox(headers: Iterable[tuple[str, bytes | None]]) -> dict[str, str]:
+    """Collect what may be Debezium's. Not ours to refuse: what is no text is somebody else's."""
+    found = {}
+    for name, value in headers:
+        lower = name.lower()
+        if lower in _OUTBOX and value and (text := _text(value)):
+            found[lower] = text
+    return found
+
+
 def _texts(collected: Mapping[str, bytes | None]) -> dict[str, str] | Bad:
     texts: dict[str, str] = {}
     for name, value in collected.items():
@@ -94,7 +108,7 @@ def _text(value: bytes | None) -> str | None:
     return None if _CONTROL.search(text) else text
 
 
-def _checked(texts: Mapping[str, str]) -> Headers | Bad:
+def _checked(texts: Mapping[str, str], outbox: Mapping[str, str]) -> Headers | Bad:
     if (key := texts.get(KEY)) is not None and not is_key(key):
         return _bad(KEY, "is not 48 lower-case hexadecimal digits")
     if (carried := texts.get(ID)) is not None and not _VISIBLE_ASCII.fullmatch(carried):
@@ -102,10 +116,10 @@ def _checked(texts: Mapping[str, str]) -> Headers | Bad:
     for name in ("type", "ce_type"):
         if name in texts and (problem := type_problem(texts[name])):
             return _bad(name, problem)
-    return _headers(texts)
+    return _headers(texts, outbox)
 
 
-def _headers(texts: Mapping[str, str]) -> Headers:
+def _headers(texts: Mapping[str, str], outbox: Mapping[str, str]) -> Headers:
     media_type = texts.get("content-type") or texts.get("ce_datacontenttype")
     return Headers(
         type=texts.get("type"),
@@ -113,6 +127,8 @@ def _headers(texts: Mapping[str, str]) -> Headers:
         key=texts.get(KEY),
         id=texts.get(ID),
         cloud={n.removeprefix(CLOUD): text for n, text in texts.items() if n.startswith(CLOUD)},
+        outbox_id=outbox.get("id"),
+        outbox_type=outbox.get("eventtype"),
     )
 
 

@@ -134,7 +134,12 @@ def _read_carefully(value: bytes) -> Json | Unreadable:
         return Unreadable(f"is not JSON (character {error.pos})")
     except RecursionError:
         return Unreadable(_TOO_DEEP)
-    return _first_flaw(tree, depth=0) or tree
+    return first_flaw(tree) or tree
+
+
+def first_flaw(tree: Json) -> Unreadable | None:
+    """Find what JSON could not hold, or we would not read, in a tree that came from elsewhere."""
+    return _first_flaw(tree, depth=0)
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Flaw:

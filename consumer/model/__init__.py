@@ -10,6 +10,7 @@ Nothing here does I/O and nothing here imports the rest of the house; everything
 
     Bad           no mail can come of this record: a dead letter with a reason
     Skipped       a written rule says that no mail comes of it
+    NeedsSchema   cannot be read before the registry was asked for a schema
 
     Answer        what one attempt (one request to a provider) came to
     ├─ Accepted   the provider took it and named it
@@ -41,6 +42,7 @@ from consumer.model.mails import (
     KEY_FIELD,
     Address,
     Attachment,
+    Edition,
     Enclosed,
     Mail,
     MailType,
@@ -60,13 +62,17 @@ from consumer.model.records import (
     Coordinates,
     Event,
     Json,
+    NeedsSchema,
+    NoSchema,
     Reason,
     Record,
+    Schema,
     Skipped,
     SkipRule,
 )
 from consumer.model.rows import (
     FIRST_LOOK,
+    IMPORTED,
     IN_FLIGHT,
     OPEN,
     Claim,
@@ -92,6 +98,7 @@ from consumer.model.rows import (
 
 __all__ = [
     "FIRST_LOOK",
+    "IMPORTED",
     "IN_FLIGHT",
     "KEY_FIELD",
     "OPEN",
@@ -104,6 +111,7 @@ __all__ = [
     "Claim",
     "ClaimResult",
     "Coordinates",
+    "Edition",
     "Enclosed",
     "Event",
     "Evidence",
@@ -121,7 +129,9 @@ __all__ = [
     "MarkUnknown",
     "MarkWaiting",
     "Message",
+    "NeedsSchema",
     "News",
+    "NoSchema",
     "Notice",
     "OnUnknown",
     "Outcome",
@@ -135,6 +145,7 @@ __all__ = [
     "Refused",
     "Rejected",
     "Row",
+    "Schema",
     "Scope",
     "SkipRule",
     "Skipped",

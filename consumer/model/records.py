@@ -39,6 +39,30 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class Schema:
+    """What a schema registry holds under an id, which never changes.
+
+    `references`: the texts of what the schema refers to, each after those that it refers to itself.
+    """
+
+    kind: str  # "AVRO", "JSON" or "PROTOBUF"
+    text: str
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NoSchema:
+    """The registry answered that it holds none under the id."""
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsSchema:
+    """The record can be read once this schema of the registry is known: ask, and decode again."""
+
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """A decoded record. `attributes` are the envelope's own: CloudEvents id, source, subject."""
 
