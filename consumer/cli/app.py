@@ -67,7 +67,7 @@ class Commands(TyperGroup):
 
 _ORDER = [
     "demo", "check", "key", "render", "migrate", "run", "publish", "show", "dead-letters", "replay",
-    "discard", "resend",
+    "discard", "resend", "import",
 ]  # fmt: skip
 
 

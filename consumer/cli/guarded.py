@@ -26,17 +26,21 @@ def ask(config: Path, question: Callable[[Guard], Awaitable[T]]) -> T:
 
 
 def at_desk(
-    config: Path, question: Callable[[Desk], Awaitable[T]], patience: float = _PATIENCE
+    config: Path, question: Callable[[Desk], Awaitable[T]], patience: float | None = _PATIENCE
 ) -> T:
-    """Open the desk for one question; refuses the database of another environment."""
-    return asyncio.run(_patiently(_at_desk(settings.load(config), question), patience))
+    """Open the desk for one question; refuses the database of another environment.
+
+    `patience`: seconds for all of it; None: the question is patient by itself, see `patiently`.
+    """
+    return asyncio.run(patiently(_at_desk(settings.load(config), question), patience))
 
 
 async def _ask(found: settings.Settings, question: Callable[[Guard], Awaitable[T]]) -> T:
-    return await _patiently(_opened(found, question))
+    return await patiently(_opened(found, question))
 
 
-async def _patiently(asked: Awaitable[T], patience: float = _PATIENCE) -> T:
+async def patiently(asked: Awaitable[T], patience: float | None = _PATIENCE) -> T:
+    """Wait for an answer of the guard; raises `Stop` where Postgres does not give one in time."""
     try:
         async with asyncio.timeout(patience):
             return await asked

@@ -53,3 +53,27 @@ CREATE TABLE pause (
     PRIMARY KEY (scope, name),
     CONSTRAINT all_has_no_name CHECK ((scope = 'all') = (name = ''))
 );
+
+
+-- ── Cut-over
+
+-- What a service in shadow mode would have done with each record, for `sendonce shadow-report`. No
+-- address in it, nothing of a record. Deleted after `guard.retention`, by the service in shadow mode.
+CREATE TABLE shadow (
+    topic            text COLLATE "C" NOT NULL,
+    "partition"      integer NOT NULL,
+    "offset"         bigint NOT NULL,
+    record_timestamp bigint NOT NULL,
+    event_type       text COLLATE "C",
+    idempotency_key  text COLLATE "C",
+    fingerprint      text COLLATE "C",
+    what             text COLLATE "C" NOT NULL,
+    detail           text NOT NULL,
+    occurred_at      timestamptz,
+    noted_at         timestamptz NOT NULL DEFAULT now(),
+
+    PRIMARY KEY (topic, "partition", "offset", record_timestamp),
+    CONSTRAINT what_known CHECK (
+        what IN ('send', 'duplicate', 'refused', 'skipped', 'dead_letter'))
+);
+CREATE INDEX shadow_noted_at ON shadow USING brin (noted_at);

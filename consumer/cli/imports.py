@@ -1,0 +1,186 @@
+"""`sendonce import`: the mails that another sender sent, so that none of them is sent again."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from consumer import parts, settings
+from consumer.cli import printing
+from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, app
+from consumer.cli.guarded import at_desk, patiently
+from consumer.cli.lists import Line, read_list
+from consumer.guard.desk import Desk
+from consumer.guard.imports import Past, Stands
+from consumer.listed import Reading, Unusable
+from consumer.model import Status
+
+_BATCH: Final = 2_000  # lines; one statement of some ten milliseconds
+_SHOWN: Final = 100  # keys that are named of rows that stood already
+_ALSO_SENT: Final = """\
+{n} mails of this list stand as sent by this service: both senders have mailed them. Look at one: \
+sendonce show {key}"""
+
+
+@dataclass(slots=True)
+class Tally:
+    """`standing`: rows of the service that were left alone, by state, with their keys."""
+
+    lines: int = 0
+    new: int = 0
+    known: int = 0  # imported before: by an earlier run, or by a line above
+    pointless: int = 0
+    standing: dict[Status, list[str]] = field(default_factory=dict)
+    problems: list[tuple[str, str]] = field(default_factory=list)
+
+    def count(self, mails: Sequence[Past], before: Mapping[str, Stands]) -> None:
+        """Count a batch by what stands under its keys; a key that is free would be new."""
+        met: set[str] = set()
+        for mail in mails:
+            stands = before.get(mail.key)
+            if mail.key in met:
+                self.known += 1
+            elif stands is None or stands.new:
+                self.new += 1
+            elif stands.imported:
+                self.known += 1
+            else:
+                self.standing.setdefault(stands.status, []).append(mail.key)
+            met.add(mail.key)
+
+
+@app.command("import")
+def import_list(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="CSV with a header line, or JSON lines.")
+    ],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", metavar="", help="Say what would be done; write nothing.")
+    ] = False,
+    config: ConfigOption = DEFAULT_CONFIG,
+    as_json: JsonOption = False,
+) -> None:
+    """Take over what another sender has sent: each line becomes a `sent` row.
+
+    Columns (or members): mail_type, entity, recipient, time, provider_id and, if you like,
+    provider. An entity of several parts: columns entity_1, entity_2, or a JSON list. Events of
+    these mails are duplicates from then on. A second run changes nothing; what this service has
+    claimed is left alone. Bad lines are named, and all others are imported (exit code 1).
+
+    \b
+    Examples:
+      sendonce import sent.csv --dry-run
+      sendonce import sent.csv
+    """  # noqa: D301 - click's mark: keep these lines
+    found = settings.load(config)
+    reading = Reading(parts.open_catalogue(found), datetime.now(UTC))
+    tally = Tally()
+
+    async def bring_in(desk: Desk) -> None:
+        with _progress(file, shown=not as_json) as read:
+            for mails in _batches(read, reading, found.guard.retention, tally):
+                tally.count(mails, await patiently(_ask(desk, mails, dry_run=dry_run)))
+
+    at_desk(config, bring_in, patience=None)
+    if as_json:
+        printing.document(_facts(file, tally, dry_run=dry_run))
+    else:
+        _tell(tally, dry_run=dry_run)
+    if tally.problems:
+        raise typer.Exit(1)
+
+
+async def _ask(desk: Desk, mails: Sequence[Past], *, dry_run: bool) -> Mapping[str, Stands]:
+    if dry_run:
+        return await desk.stands([mail.key for mail in mails])
+    return await desk.bring_in(mails, secrets.token_hex(8))
+
+
+def _batches(
+    lines: Iterator[Line], reading: Reading, retention: float, tally: Tally
+) -> Iterator[list[Past]]:
+    mails = _mails(lines, reading, retention, tally)
+    while batch := list(islice(mails, _BATCH)):
+        yield batch
+
+
+def _mails(
+    lines: Iterator[Line], reading: Reading, retention: float, tally: Tally
+) -> Iterator[Past]:
+    for line in lines:
+        tally.lines += 1
+        try:
+            past = reading.past(line.members) if line.members is not None else None
+        except Unusable as unusable:
+            tally.problems.append((line.place, str(unusable)))
+            continue
+        if past is None:
+            tally.problems.append((line.place, line.problem))
+        elif reading.is_pointless(past, retention):
+            tally.pointless += 1
+        else:
+            yield past
+
+
+@contextmanager
+def _progress(file: Path, *, shown: bool) -> Iterator[Iterator[Line]]:
+    """Yield the lines of a file; on a terminal a bar says how far they are read."""
+    console = Console(stderr=True)
+    lines = read_list(file)
+    if not shown or not console.is_terminal or not file.is_file():
+        yield lines
+        return
+    with Progress(console=console, transient=True) as bar:
+        task = bar.add_task(str(file), total=file.stat().st_size)
+
+        def counted() -> Iterator[Line]:
+            for line in lines:
+                bar.advance(task, line.bytes)
+                yield line
+
+        yield counted()
+
+
+# ── What is told
+
+
+def _facts(file: Path, tally: Tally, *, dry_run: bool) -> dict[str, object]:
+    standing = {status.value: len(keys) for status, keys in sorted(tally.standing.items())}
+    named = [key for _, keys in sorted(tally.standing.items()) for key in keys]
+    return {
+        "file": str(file),
+        "dry_run": dry_run,
+        "lines": tally.lines,
+        "new": tally.new,
+        "known": tally.known,
+        "standing": standing,
+        "standing_keys": named[:_SHOWN],
+        "pointless": tally.pointless,
+        "bad": len(tally.problems),
+        "problems": [{"place": place, "reason": reason} for place, reason in tally.problems],
+    }
+
+
+def _tell(tally: Tally, *, dry_run: bool) -> None:
+    for place, reason in tally.problems:
+        printing.say(f"{place}: {reason}", "red")
+    rows: list[tuple[int, str]] = [
+        (tally.new, "would be imported" if dry_run else "imported"),
+        (tally.known, "imported already, or by a line above"),
+        *((len(keys), f"left alone: {status} here") for status, keys in tally.standing.items()),
+        (tally.pointless, "older than guard.retention: their events are too old to be sent"),
+        (len(tally.problems), "bad lines, named above"),
+    ]
+    printing.table(("lines", "what"), [row for row in rows if row[0]] or [(0, "no lines")])
+    if sent := tally.standing.get(Status.SENT):
+        printing.say(_ALSO_SENT.format(n=len(sent), key=sent[0]), "bold")
