@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from consumer.catalogue.checks import House
+from consumer.catalogue.former import Former, former
 from consumer.catalogue.mailing import Rules, mail_for, material
 from consumer.catalogue.press import Press
 from consumer.model import (
     Bad,
+    Edition,
     Event,
     Mail,
     MailType,
@@ -55,6 +58,7 @@ class Catalogue:
     events       every event type that a folder listens to, on whatever topic
     high_topics  those with a mail type of priority `high`
     examples     the folders' examples, by mail type and name; each maps and renders
+    editions     the folders as they are, to be kept: see `former`
     """
 
     def __init__(
@@ -63,6 +67,8 @@ class Catalogue:
         press: Press,
         topic_rules: Mapping[str, TopicRule],
         examples: tuple[Example, ...],
+        editions: tuple[Edition, ...],
+        house: House,
     ) -> None:
         self._by_event = dict(rules)  # (topic, event type) -> rules
         self._by_name = {one.type.name: one for one in rules.values()}
@@ -74,6 +80,9 @@ class Catalogue:
         self.events: Final = frozenset(event for _, event in rules)
         self.high_topics: Final = frozenset(t.topic for t in types if t.priority is Priority.HIGH)
         self.examples: Final = examples
+        self.editions: Final = editions
+        self._basis = {one.digest: one.fingerprints for one in editions}
+        self._house = house
 
     def read(self, record: Record, event: Event) -> Mail | Skipped | Bad:
         """Say what mail an event becomes."""
@@ -100,6 +109,14 @@ class Catalogue:
     def render(self, mail: Mail) -> Message | Bad:
         """Fill the templates. The same mail gives the same message, byte for byte."""
         return self._press.render(self._by_name[mail.type.name], mail)
+
+    def former(self, edition: Edition) -> Former | None:
+        """Return the maker of a former edition's mails; None: it cannot be read here."""
+        return former(edition, self._house, self.types)
+
+    def basis(self, digest: str) -> str | None:
+        """Return what the fingerprints of today's edition depend on; None: it is not today's."""
+        return self._basis.get(digest)
 
     def _passed_over(self, topic: str, event_type: str) -> bool:
         rule = self._topic_rules.get(topic)

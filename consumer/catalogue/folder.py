@@ -82,7 +82,11 @@ def read_folder(path: FilePath, findings: Findings) -> Folder | None:
     if not _NAME.fullmatch(name):
         findings.add(name, 0, "a folder's name is letters, digits, dot, dash and _")
         return None
-    files = read_files(path)
+    return folder_of(name, read_files(path), findings)
+
+
+def folder_of(name: str, files: Mapping[str, bytes], findings: Findings) -> Folder | None:
+    """Make a folder of its files; None if there is no use in looking further at it."""
     _expect(name, files, findings)
     schemas = dict(_schemas(name, files, findings))
     declared = _declared(name, files, findings)

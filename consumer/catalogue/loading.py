@@ -13,14 +13,14 @@ from consumer.catalogue.checks import (
     check_defaults,
     check_paths,
     check_templates,
-    reply_address,
 )
 from consumer.catalogue.errors import CatalogueErrors
-from consumer.catalogue.folder import LAYOUTS, Findings, Folder, digest, read_files, read_folder
+from consumer.catalogue.folder import LAYOUTS, Findings, Folder, read_files, read_folder
 from consumer.catalogue.mailing import Rules
 from consumer.catalogue.press import Press
+from consumer.catalogue.ruling import digest_of, edition_of, rules_of
 from consumer.catalogue.templates import Templates, templates_of
-from consumer.model import Address, Bad, Event, Mail, MailType, Record, Skipped
+from consumer.model import Address, Bad, Edition, Event, Mail, Record, Skipped
 
 Decode = Callable[[Record], Event | Skipped | Bad]
 
@@ -49,18 +49,21 @@ def load(
         findings.add(str(error.filename or path), 0, f"cannot be read: {error.strerror}")
         raise CatalogueErrors(findings.problems) from None
     rules: dict[tuple[str, str], Rules] = {}
+    editions: list[Edition] = []
     for folder in folders:
         check_configured(folder, house, findings)
         check_defaults(folder, findings)
         check_paths(folder, findings)
         used = check_templates(folder, templates, findings)
         _check_single(folder, rules, findings)
-        rules[folder.declaration.topic, folder.on] = _rules(folder, house, templates, used)
+        one = rules_of(folder, house, digest_of(folder, templates.sources, used))
+        rules[folder.declaration.topic, folder.on] = one
+        editions.append(edition_of(folder, one, templates.sources, used))
     _check_topics(topics or {}, rules, findings)
     _stop_at(findings)
 
     examples = tuple(example for folder in folders for example in _examples(folder))
-    catalogue = Catalogue(rules, Press(templates), topics or {}, examples)
+    catalogue = Catalogue(rules, Press(templates), topics or {}, examples, tuple(editions), house)
     for example in examples:
         _try(catalogue, example, decode, findings)
     _stop_at(findings)
@@ -119,37 +122,6 @@ def _check_topics(
             if (topic, ignored) in rules:
                 text = f'[topics."{topic}"] ignores {ignored!r}, which a folder listens to'
                 findings.add("configuration", 0, text)
-
-
-def _rules(folder: Folder, house: House, templates: Templates, used: frozenset[str]) -> Rules:
-    says = folder.declaration
-    shared = {f"/{n}": templates.sources[n].encode() for n in used if n.startswith(LAYOUTS)}
-    reply_to = reply_address(folder, house)
-    kind = MailType(
-        name=folder.name,
-        topic=says.topic,
-        providers=tuple(says.providers or house.providers),
-        sender=says.sender,
-        max_age=says.max_age,
-        priority=says.priority,
-        on_unknown=says.on_unknown,
-        digest=digest(folder.name, {**folder.files, **shared}),
-        sensitive=_entity_is_sensitive(folder),
-    )
-    return Rules(
-        type=kind,
-        declaration=says,
-        schemas=folder.schemas,
-        sender=house.senders.get(says.sender, Address("")),
-        reply_to=reply_to if isinstance(reply_to, Address) else None,
-        fingerprint_key=house.fingerprint_key if says.sensitive else None,
-    )
-
-
-def _entity_is_sensitive(folder: Folder) -> bool:
-    secret = [path.steps for path in folder.declaration.sensitive]
-    entity = [path.steps for path in folder.declaration.entity_id]
-    return any(e[: len(s)] == s for e in entity for s in secret)
 
 
 def _examples(folder: Folder) -> list[Example]:

@@ -42,6 +42,19 @@ class MailType:
 
 
 @dataclass(frozen=True, slots=True)
+class Edition:
+    """A mail type's folder as it was at one digest, kept to make the same bytes later.
+
+    `fingerprints`: names what a fingerprint depends on; two editions that share it can be compared.
+    """
+
+    digest: str
+    mail_type: str
+    fingerprints: str
+    snapshot: bytes = field(repr=False)  # of its files, as the catalogue packs them
+
+
+@dataclass(frozen=True, slots=True)
 class Attachment:
     """A file that an event points to; fetched, and held against its digest, before the mail goes.
 
