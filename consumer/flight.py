@@ -193,7 +193,8 @@ class _Flight:
         return again
 
     async def _departure(self, route: Route, permit: Permit) -> Departure | Landing:
-        held_back = self.pilot.rules.holds_back(self.case.mail, replay=self.case.replay)
+        case = self.case
+        held_back = self.pilot.rules.holds_back(case.mail, replay=case.replay, claimed=True)
         if held_back is not None:
             return await self._end(MarkExpired(f"held back: {held_back}"), route)
         prepared = route.provider.prepare(self.message)

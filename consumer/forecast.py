@@ -100,7 +100,7 @@ class Foresight:
             case Anew():
                 what, detail = self._anew(letter, read, stands)
             case GoOn(row, mail):
-                what, detail = self._send(mail, letter)
+                what, detail = self._send(mail, letter, claimed=True)
             case Inquire(row, mail):
                 what, detail = What.EVIDENCE, f"evidence is looked for at {row.provider}"
             case Lost(row):
@@ -129,14 +129,14 @@ class Foresight:
         at = letter.coordinates
         row = self._sends.get(read.key) or stands[Place(read.key, read.type.name, at)]
         if row is None:
-            return self._send(read, letter)
+            return self._send(read, letter, claimed=False)
         return self._judged(row, read, letter)
 
     def _judged(self, row: Row, mail: Mail, letter: DeadLetter) -> tuple[What, str]:
         found = verdict(row, mail, letter.coordinates, self.max_attempts, replay=True)
         match found:
             case TakeOver():
-                return self._send(mail, letter)
+                return self._send(mail, letter, claimed=True)
             case Wait():
                 return What.WAITS, "a mail of its key is in flight"
             case Abandoned():
@@ -152,8 +152,8 @@ class Foresight:
             case _:
                 assert_never(found)
 
-    def _send(self, mail: Mail, letter: DeadLetter) -> tuple[What, str]:
-        ready = self.making.ready(mail, replay=True)
+    def _send(self, mail: Mail, letter: DeadLetter, *, claimed: bool) -> tuple[What, str]:
+        ready = self.making.ready(mail, replay=True, claimed=claimed)
         if isinstance(ready, Bad):
             return What.STILL_BAD, _why(ready)
         if not isinstance(ready, Message):

@@ -78,7 +78,7 @@ class Inquiry:
         # A replay of an `unknown` mail looks for evidence now, and lifts no rule. One that a person
         # had made again was asked for whatever its age.
         wanted = question.hand.replay and row.version > 1
-        held_back = self.takeoff.pilot.rules.holds_back(mail, replay=wanted)
+        held_back = self.takeoff.pilot.rules.holds_back(mail, replay=wanted, claimed=True)
         return Case(
             on_unknown=mail.type.on_unknown,
             attempts_left=self.takeoff.pilot.retry.max_attempts - row.attempts,

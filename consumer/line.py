@@ -149,7 +149,7 @@ class Line:
         self, case: InHand, takes: Row | None, *, clears_doubt: bool = False
     ) -> Ending | None:
         """Send what the rules let go and what can be rendered; None: look at the row again."""
-        ready = self.making.ready(case.mail, replay=case.replay)
+        ready = self.making.ready(case.mail, replay=case.replay, claimed=takes is not None)
         match ready:
             case SkipRule() if takes is not None:
                 return await self._aside.expire(takes, ready, case, self._flights.token())

@@ -37,7 +37,7 @@ class Making:
         message = self.catalogue.render(mail)
         return message if isinstance(message, Bad) else self.rules.addressed(message)
 
-    def ready(self, mail: Mail, *, replay: bool) -> Message | Bad | SkipRule:
+    def ready(self, mail: Mail, *, replay: bool, claimed: bool) -> Message | Bad | SkipRule:
         """Ask the rules, then render; a failing template is this record's own trouble."""
-        rule = self.rules.holds_back(mail, replay=replay)
+        rule = self.rules.holds_back(mail, replay=replay, claimed=claimed)
         return rule if rule is not None else self.message(mail)

@@ -48,7 +48,7 @@ def _proposed(making: Making, row: Row, record: Record, mail: Mail) -> Proposal 
     if mail.type.name != row.mail_type:
         return f"its record makes a {mail.type.name} by now, no {row.mail_type}"
     again = replace(mail, key=next_key(row, mail.recipient))
-    ready = making.ready(again, replay=True)
+    ready = making.ready(again, replay=True, claimed=True)
     match ready:
         case SkipRule():
             return f"the rule {ready} holds it back"

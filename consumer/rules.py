@@ -25,12 +25,16 @@ class Rules:
     redirect_to: str | None = None
     now: Callable[[], datetime] = _now
 
-    def holds_back(self, mail: Mail, *, replay: bool = False) -> SkipRule | None:
+    def holds_back(
+        self, mail: Mail, *, replay: bool = False, claimed: bool = False
+    ) -> SkipRule | None:
         """Name the rule by which this mail is not sent; asked before each claim and attempt.
 
-        `replay`: a person asked for it, whatever its age.
+        `replay`: a person asked for it, whatever its age. Not whatever its cut-over: what happened
+        before it is the former sender's, who has mailed it. `claimed`: the key has a row, so it was
+        ours once, wherever the cut-over was moved since.
         """
-        if not (replay or mail.active):
+        if not (claimed or mail.active):
             return SkipRule.BEFORE_ACTIVE_FROM
         if not replay and self.expires_in(mail) <= 0:
             return SkipRule.TOO_OLD

@@ -47,7 +47,8 @@ class Takeoff:
             if isinstance(prepared, Rejected):
                 permit.give_back()
                 return await self.aside.reject(prepared, case)
-            if self.pilot.rules.holds_back(case.mail, replay=case.replay):
+            claimed = takes is not None
+            if self.pilot.rules.holds_back(case.mail, replay=case.replay, claimed=claimed):
                 return None  # too old by now: the rule decides, with a fresh look at the row
             departure = Departure(route, permit, prepared)
             lease = await self._claim(departure, case, takes, clears_doubt=clears_doubt)

@@ -9,7 +9,7 @@ from typing import Final
 
 from consumer.cli import letters
 from consumer.guard import DeadLetter, Happening, LetterStatus, Story
-from consumer.model import Evidence, News, Row, Status
+from consumer.model import IMPORTED, Evidence, News, Row, Status
 
 _MONTHS: Final = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
@@ -78,9 +78,18 @@ def _happened(story: Story, recipient: str) -> Iterator[tuple[datetime, str]]:
     for line in story.history:
         yield line.at, _said(line, story)
     if row.sent_at is not None and not _found_by_a_person(story) and not _sent_is_told(story):
-        yield row.sent_at, f"{row.provider} accepted it under id {row.provider_message_id}"
+        yield row.sent_at, _accepted(row)
     if story.delivery_at is not None and story.delivery is News.DELIVERED:
         yield story.delivery_at, f"{row.provider} reported that it was delivered"
+
+
+def _accepted(row: Row) -> str:
+    if row.catalogue == IMPORTED:
+        return (
+            f"it was sent before this service was there, through {row.provider} under id"
+            f" {row.provider_message_id}, as the imported list of its sender says"
+        )
+    return f"{row.provider} accepted it under id {row.provider_message_id}"
 
 
 def _sent_is_told(story: Story) -> bool:
