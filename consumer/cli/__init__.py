@@ -3,6 +3,7 @@
 import sys
 
 from consumer.cli import (
+    catalogue,
     check,
     dead_letters,
     demo,
@@ -14,6 +15,7 @@ from consumer.cli import (
     render,
     replay,
     resend,
+    send_test,
     service,
     show,
 )
@@ -21,6 +23,7 @@ from consumer.cli.app import app
 
 __all__ = [
     "app",
+    "catalogue",
     "check",
     "dead_letters",
     "demo",
@@ -32,6 +35,7 @@ __all__ = [
     "render",
     "replay",
     "resend",
+    "send_test",
     "service",
     "show",
 ]

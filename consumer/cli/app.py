@@ -66,8 +66,8 @@ class Commands(TyperGroup):
 
 
 _ORDER = [
-    "demo", "check", "key", "render", "migrate", "run", "publish", "show", "dead-letters", "replay",
-    "discard", "resend", "import",
+    "demo", "check", "key", "render", "catalogue", "send-test", "migrate", "run", "publish", "show",
+    "dead-letters", "replay", "discard", "resend", "import",
 ]  # fmt: skip
 
 

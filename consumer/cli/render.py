@@ -12,17 +12,35 @@ from consumer.cli import printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
 from consumer.cli.catalogues import CatalogueOption, open_catalogue
 from consumer.cli.events import Reading, readings, why_not
-from consumer.cli.key import EventsArgument, HeaderOption, TopicOption
+from consumer.cli.key import HeaderOption, TopicOption
+from consumer.cli.watch import PORT
+from consumer.cli.watch import watch as show_changes
 from consumer.model import Bad, Mail, Message
 from consumer.providers import mime
 
+WatchOption = Annotated[
+    bool, typer.Option("--watch", metavar="", help="A page that reloads when a file changes.")
+]
+PortOption = Annotated[
+    int, typer.Option(help="Of the page; 0: any free one.", metavar="PORT", min=0, max=65535)
+]
+OptionalEvents = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="FILE",
+        help="As for `key`; with --watch, by default all examples.",
+        show_default=False,
+    ),
+]
 OutOption = Annotated[Path, typer.Option(help="The folder for the files.", metavar="FOLDER")]
 
 
 @app.command()
 def render(
-    file: EventsArgument,
+    file: OptionalEvents = None,
     out: OutOption = Path("out"),
+    watch: WatchOption = False,
+    port: PortOption = PORT,
     topic: TopicOption = None,
     header: HeaderOption = None,
     catalogue: CatalogueOption = None,
@@ -31,13 +49,20 @@ def render(
 ) -> None:
     """Write each event's mail as .eml and .html, and show its text part.
 
-    Nothing is sent, nothing is claimed.
+    Nothing is sent, nothing is claimed. With --watch nothing is written either: a page on this
+    machine shows the mails, narrow and wide, light and dark, and what is wrong with them.
 
     \b
     Examples:
       sendonce render order.receipt
       sendonce render event.json --out /tmp/mails
+      sendonce render --watch
     """  # noqa: D301 - click's mark: keep these lines
+    if watch:
+        show_changes(file, port, config, catalogue)
+        return
+    if file is None:
+        raise Stop("name an event or an example, or --watch all of them", 2)
     opened = open_catalogue(config, catalogue)
     results = [
         _rendered(opened, reading)

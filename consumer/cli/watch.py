@@ -1,0 +1,76 @@
+"""The preview behind `sendonce render --watch`: on this machine only, until Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from consumer.admin import CannotListenError, Listener
+from consumer.catalogue import Catalogue
+from consumer.cli import printing
+from consumer.cli.app import Stop
+from consumer.cli.catalogues import catalogue_folder, open_catalogue
+from consumer.cli.events import Reading, readings, why_not
+from consumer.model import Bad, Mail, Message
+from consumer.pages.preview import Preview
+from consumer.pages.proofs import Proof
+from consumer.settings import SettingsError
+
+HOST: Final = "127.0.0.1"
+PORT: Final = 8090
+_CLOSING: Final = 0.2  # seconds for pages that wait for news
+
+
+def watch(named: str | None, port: int, config: Path, alone: Path | None) -> None:
+    """Serve a page of all examples, or of the events of `named`, until somebody stops it."""
+
+    def load() -> Sequence[Proof]:
+        try:
+            return list(_proofs(open_catalogue(config, alone), named))
+        except Stop as stop:
+            raise ValueError(stop.message) from None
+
+    preview = Preview(lambda: _roots(config, alone, named), load)
+    try:
+        asyncio.run(_serve(preview, port))
+    except CannotListenError:
+        raise Stop(f"port {port} of {HOST} is taken; name another with --port") from None
+    except KeyboardInterrupt:
+        printing.say()
+
+
+async def _serve(preview: Preview, port: int) -> None:
+    listener = Listener(preview.app(), "preview", HOST, port, closing=_CLOSING)
+    await listener.start()
+    try:
+        printing.say(f"http://{HOST}:{listener.port}/  (Ctrl-C ends it)")
+        await preview.watch()
+    finally:
+        await listener.close()
+
+
+def _roots(config: Path, alone: Path | None, named: str | None) -> list[Path]:
+    folder = alone or Path("schemas")
+    with suppress(SettingsError):
+        folder = catalogue_folder(config, alone)
+    return [folder, config, *([Path(named)] if named else [])]
+
+
+def _proofs(catalogue: Catalogue, named: str | None) -> Iterator[Proof]:
+    for name in [named] if named else sorted(catalogue.types):
+        for reading in readings(catalogue, name):
+            yield Proof(_short(reading.place), _printed(catalogue, reading))
+
+
+def _short(place: str) -> str:
+    return place.removesuffix(":1")
+
+
+def _printed(catalogue: Catalogue, reading: Reading) -> Message | str:
+    if not isinstance(reading.mail, Mail):
+        return why_not(reading.mail)
+    message = catalogue.render(reading.mail)
+    return why_not(message) if isinstance(message, Bad) else message
