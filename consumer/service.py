@@ -29,7 +29,7 @@ from consumer.vitals import Vitals
 from consumer.webhooks import WebhookSetupError
 
 if TYPE_CHECKING:
-    from consumer.settings import Settings
+    from consumer.settings import Followed
 
 log = structlog.get_logger("service")
 
@@ -49,17 +49,17 @@ REFUSALS = (
 )
 
 
-def run(settings: Settings) -> int:
+def run(followed: Followed) -> int:
     """Run until SIGTERM or SIGINT. Exit code 0: stopped in order; 1: refused or failed."""
-    return asyncio.run(Service(settings).serve())
+    return asyncio.run(Service(followed).serve())
 
 
 class Service:
     """One process of the service, from start to stop."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._budget = settings.kafka.drain_timeout + STOP_MARGIN
+    def __init__(self, followed: Followed) -> None:
+        self._followed = followed
+        self._budget = followed.now.kafka.drain_timeout + STOP_MARGIN
         self._metrics = Metrics()
         self._pulse = Heartbeat(LOOP_LIMIT)
         self._vitals = Vitals(self._pulse)
@@ -70,7 +70,7 @@ class Service:
         self._listen_for_signals()
         try:
             async with AsyncExitStack() as stack:
-                assembly = Assembly(self._settings, self._metrics, self._vitals, stack)
+                assembly = Assembly(self._followed, self._metrics, self._vitals, stack)
                 running = await self._unless_stopped(asyncio.create_task(assembly.start()))
                 code = 0 if running is None else await self._work(running)
         except REFUSALS as refusal:
@@ -92,10 +92,12 @@ class Service:
 
     async def _work(self, running: Running) -> int:
         renewals = asyncio.create_task(running.guard.renew_forever(), name="renewals")
+        rotating = running.rotation.run(running.routes, self._vitals.refused)
         tasks = [
             asyncio.create_task(running.intake.run(), name="intake"),
             asyncio.create_task(running.resolver.run(), name="resolver"),
             asyncio.create_task(running.sweep.run(), name="sweep"),
+            asyncio.create_task(rotating, name="rotation"),
             *running.upkeep.tasks(self._pulse),
         ]
         self._vitals.own([renewals, *tasks])

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from consumer.admin import Heartbeat
     from consumer.guard import Guard
     from consumer.intake.loop import Intake
+    from consumer.registry import Registry
     from consumer.routes import Routes
 
 STARTING = "starting"
@@ -29,6 +30,7 @@ class Vitals:
         self.intake: Intake | None = None
         self._guard: Guard | None = None
         self._routes: Routes | None = None
+        self.registry: Registry | None = None  # None: none is configured
 
     def health(self) -> Health:
         return Health(
@@ -38,6 +40,7 @@ class Vitals:
                 "kafka": self._kafka,
                 "postgres": self._postgres,
                 "providers": self._open,
+                "registry": self._registry,
             },
         )
 
@@ -46,6 +49,14 @@ class Vitals:
 
     def own(self, tasks: Sequence[asyncio.Task[None]]) -> None:
         self._tasks = tasks
+
+    def refused(self) -> bool:
+        """Whether something we sign in to is away, or lets nothing out: a new secret may be why."""
+        blocked = self._routes is not None and any(
+            route.permits.snapshot().state is not State.CLOSED
+            for route in self._routes.by_name.values()
+        )
+        return blocked or bool(self._kafka() or self._postgres())
 
     def _loop(self) -> str | None:
         return self._pulse() if self._tasks else None
@@ -82,6 +93,11 @@ class Vitals:
         states = {n: r.permits.snapshot().state for n, r in self._routes.by_name.items()}
         shut = [name for name, state in states.items() if state is State.OPEN]
         return f"breaker open: {', '.join(shut)}" if len(shut) == len(states) else None
+
+
+    def _registry(self) -> str | None:
+        """Known only while some record waits for a schema; else nobody asks it."""
+        return None if self.registry is None else _unreachable(self.registry.away_since)
 
 
 def _unreachable(since: datetime | None) -> str | None:

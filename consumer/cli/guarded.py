@@ -57,6 +57,8 @@ async def _opened(found: settings.Settings, question: Callable[[Guard], Awaitabl
         environment=found.safety.environment,
         pgbouncer=found.postgres.pgbouncer,
     )
+        password=lambda: found.postgres.password_text,
+        privacy=privacy(found),
     try:
         return await question(guard)
     finally:
@@ -69,6 +71,8 @@ async def _at_desk(found: settings.Settings, question: Callable[[Desk], Awaitabl
         environment=found.safety.environment,
         pgbouncer=found.postgres.pgbouncer,
     )
+        password=lambda: found.postgres.password_text,
+        privacy=privacy(found),
     try:
         return await question(desk)
     finally:

@@ -11,6 +11,7 @@ import typer
 from consumer import parts, settings
 from consumer.cli import printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
+from consumer.cli.asked import decoding
 from consumer.cli.events import Reading, readings, why_not
 from consumer.cli.key import HeaderOption
 from consumer.intake.cluster import Cluster
@@ -49,13 +50,13 @@ def publish(
       sendonce publish broken.bin --raw --topic orders
     """  # noqa: D301 - click's mark: keep these lines
     found = settings.load(config)
-    catalogue = parts.open_catalogue(found)
+    catalogue, read = parts.open_catalogue(found), decoding(config)
     events = [
         reading
         for file in files
-        for reading in readings(catalogue, file, topic=topic, headers=header, raw=raw)
+        for reading in readings(catalogue, file, topic=topic, headers=header, raw=raw, read=read)
     ]
-    asyncio.run(_send(parts.cluster(found.kafka), events, key))
+    asyncio.run(_send(parts.cluster(lambda: found.kafka), events, key))
     _tell(events, parts.rules(found.safety), as_json=as_json)
 
 

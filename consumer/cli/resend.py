@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import sys
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
@@ -24,7 +25,6 @@ from consumer.guard.desk import Desk
 from consumer.guard.operators import NotDone
 from consumer.guard.resends import Resend, Resent
 from consumer.intake.kafka import Reader, RecordGoneError
-from consumer.making import Making
 from consumer.model import IN_FLIGHT, Coordinates, Record, Row, Status
 from consumer.resending import Proposal, propose
 
@@ -71,8 +71,7 @@ def resend(
     standing = at_desk(config, lambda desk: _standing(desk, key))
     row = standing.row
     record = standing.kept or _from_kafka(found, row)
-    making = Making(parts.open_catalogue(found), parts.rules(found.safety))
-    proposal = propose(making, row, record)
+    proposal = asyncio.run(_proposed(found, row, record))
     if isinstance(proposal, str):
         raise Stop(f"{key} cannot be sent again: {proposal}")
     if not as_json:
@@ -125,16 +124,22 @@ def _from_kafka(found: settings.Settings, row: Row) -> Record:
 
 
 async def _read(found: settings.Settings, at: Coordinates) -> Record:
-    reader = Reader(parts.cluster(found.kafka))
+    reader = Reader(parts.cluster(lambda: found.kafka))
     try:
         return await reader.read(at)
     finally:
         await reader.close()
 
 
+async def _proposed(found: settings.Settings, row: Row, record: Record) -> Proposal | str:
+    async with aclosing(parts.reading(lambda: found, parts.open_catalogue(found))) as reading:
+        await reading.glance(record)  # its schema may have to be asked for
+        return propose(reading.making, row, record)
+
+
 def _show(proposal: Proposal, next_look: datetime | None, *, reveal: bool) -> None:
     message, row = proposal.message, proposal.row
-    hidden = proposal.mail.type.sensitive and not reveal
+    hidden = proposal.mail.type.private and not reveal
     printing.say(f"{row.mail_type}, version {row.version + 1}", "bold")
     printing.pairs(
         [

@@ -30,7 +30,7 @@ def run(config: ConfigOption = DEFAULT_CONFIG, log_level: LevelOption = Level.in
     """  # noqa: D301 - click's mark: keep these lines
     from consumer import service  # noqa: PLC0415 - the whole house; other commands do without
 
-    found = settings.load(config)
+    found = settings.follow(config)
     logs = configure_logging(log_level)
     code = service.run(found)
     logs.close()
@@ -55,6 +55,7 @@ def migrate(config: ConfigOption = DEFAULT_CONFIG, as_json: JsonOption = False) 
             (own or found.postgres.dsn).get_secret_value(),
             environment=found.safety.environment,
             setting="postgres.migrate_dsn" if own else "postgres.dsn",
+            password=None if own else found.postgres.password_text,
         )
     )
     if as_json:

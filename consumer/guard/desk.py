@@ -32,7 +32,8 @@ class Desk:
         environment: str,
         release: str = __version__,
         pgbouncer: bool = False,
-        password: Callable[[], str] | None = None,
+        password: Callable[[], str | None] | None = None,
+        privacy: Privacy = UNSEALED,
     ) -> Desk:
         """Check schema, stamp and rights as `Guard.open` does; raises `SetupError`."""
         address = Address(dsn, pgbouncer, password)

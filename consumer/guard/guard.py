@@ -74,7 +74,7 @@ class Guard:
     @classmethod
     async def open(
         cls,
-        dsn: str,
+        dsn: str | Callable[[], str],
         *,
         owner: str,
         lease: float,
@@ -82,7 +82,7 @@ class Guard:
         environment: str,
         release: str = __version__,
         pgbouncer: bool = False,
-        password: Callable[[], str] | None = None,
+        password: Callable[[], str | None] | None = None,
         on_batch: OnBatch = ignore_batch,
         on_double: OnDouble = log_double,
         pool_size: int = POOL_SIZE,

@@ -45,11 +45,19 @@ OUTAGE_STATES = ("25006", "25P03", "26000", "55P03", "0A000")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """How to reach Postgres. `password`: asked at each connect, so that it can be rotated."""
+    """How to reach Postgres: asked at each connect, so that login and password can be rotated.
 
-    dsn: str
+    `password`: where it stands apart from the DSN; it wins over one that stands in it.
+    """
+
+    where: str | Callable[[], str]
     pgbouncer: bool = False
-    password: Callable[[], str] | None = None
+    password: Callable[[], str | None] | None = None
+
+    @property
+    def dsn(self) -> str:
+        """Return the DSN as it is by now."""
+        return self.where if isinstance(self.where, str) else self.where()
 
 
 @dataclass
@@ -212,7 +220,7 @@ async def connect(
     session = {"application_name": "sendonce", **(settings or {})}
     return await asyncpg.connect(
         address.dsn,
-        password=address.password,
+        password=address.password and address.password(),
         timeout=CONNECT_TIMEOUT,
         command_timeout=timeout,
         statement_cache_size=0 if address.pgbouncer else 100,

@@ -68,14 +68,17 @@ async def migrate(
     environment: str,
     steps: Sequence[Migration] | None = None,
     setting: str = DSN,
+    password: str | None = None,
 ) -> list[str]:
     """Bring the database to this release's schema; return the names of the steps applied.
 
     Safe to run twice, and from several places at once. Wants a direct connection, not PgBouncer's
     pool. Raises `WrongEnvironment` where the database is stamped as another one, `MissingRights`
-    where this role may not make tables. `setting`: where `dsn` was written.
+    where this role may not make tables. `setting`: where `dsn` was written;
+    `password`: its password, where that stands apart.
     """
-    connection = await reach(Address(dsn), setting=setting, timeout=None)  # a table is rewritten
+    address = Address(dsn, password=lambda: password)
+    connection = await reach(address, setting=setting, timeout=None)  # a table is rewritten
     try:
         await connection.execute("SET lock_timeout = '3s'; SET statement_timeout = 0")
         todo = migrations() if steps is None else steps

@@ -39,22 +39,66 @@ class OffsetsLostError(Exception):
         )
 
 
+def _none() -> None:
+    return None
+
+
+class Tls:
+    """Trust and our own certificate, for every connection of this process.
+
+    One context, which the clients keep: what is loaded into it counts from the next handshake on.
+    """
+
+    def __init__(
+        self,
+        cafile: str | None = None,  # default: the system's authorities
+        certfile: str | None = None,
+        keyfile: str | None = None,
+    ) -> None:
+        self.files = tuple(filter(None, (cafile, certfile, keyfile)))
+        self._cafile, self._certfile, self._keyfile = cafile, certfile, keyfile
+        self._context: ssl.SSLContext | None = None
+
+    def context(self) -> ssl.SSLContext:
+        """Return the context; raises OSError (a file that is unreadable, or wrong)."""
+        if self._context is None:
+            self._context = self._new()
+        return self._context
+
+    def renew(self) -> None:
+        """Load the files again. Raises OSError, and then nothing has changed.
+
+        An authority that is gone from its file stays trusted until a restart.
+        """
+        if self._context is None:
+            return
+        self._new()  # a certificate and a key that do not go together would break the one in use
+        if self._cafile is not None:
+            self._context.load_verify_locations(self._cafile)
+        if self._certfile is not None:
+            self._context.load_cert_chain(self._certfile, self._keyfile)
+
+    def _new(self) -> ssl.SSLContext:
+        context = ssl.create_default_context(cafile=self._cafile)
+        if self._certfile is not None:
+            context.load_cert_chain(self._certfile, self._keyfile)
+        return context
+
+
 @dataclass(frozen=True, slots=True)
 class Cluster:
     """Where the brokers are and how we show who we are.
 
-    `sasl_password` is asked at each use, so a rotated secret is picked up without a restart.
+    Name and password are asked at each use, so that they can be rotated without a restart.
     OAUTHBEARER means Amazon MSK's IAM: it needs `aws_region` and the extra `msk`.
     """
 
     bootstrap_servers: str  # "host:port", several separated by commas
     security_protocol: SecurityProtocol = "PLAINTEXT"
     sasl_mechanism: SaslMechanism = "PLAIN"
-    sasl_username: str | None = None
-    sasl_password: Callable[[], str] | None = field(default=None, repr=False)
-    ssl_cafile: str | None = None  # default: the system's authorities
-    ssl_certfile: str | None = None
-    ssl_keyfile: str | None = None
+    sasl_username: Callable[[], str | None] = field(default=_none, repr=False)
+    sasl_password: Callable[[], str | None] = field(default=_none, repr=False)
+    tls: Tls = field(default_factory=Tls, repr=False)
     aws_region: str | None = None
 
     @property
@@ -64,18 +108,6 @@ class Cluster:
     @property
     def uses_sasl(self) -> bool:
         return self.security_protocol in {"SASL_PLAINTEXT", "SASL_SSL"}
-
-    def password(self) -> str | None:
-        return None if self.sasl_password is None else self.sasl_password()
-
-    def tls(self) -> ssl.SSLContext | None:
-        """Return a context for a new client; raises OSError (unreadable or wrong file)."""
-        if not self.uses_tls:
-            return None
-        context = ssl.create_default_context(cafile=self.ssl_cafile)
-        if self.ssl_certfile is not None:
-            context.load_cert_chain(self.ssl_certfile, self.ssl_keyfile)
-        return context
 
 
 COMMIT_DEADLINE = 5.0  # one commit, whatever the brokers do

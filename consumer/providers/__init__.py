@@ -67,6 +67,17 @@ def adapter(options: Options) -> Adapter:
             raise TypeError(f"no adapter for {type(options).__name__}")
 
 
+async def renew(provider: Provider, options: Options) -> None:
+    """Have it go on with other credentials. Raises OSError where a file of theirs is unreadable."""
+    match provider:
+        case HttpProvider():
+            provider.renew(adapter(options))
+        case SmtpProvider() if isinstance(options, SmtpOptions):
+            await provider.renew(options)
+        case _:
+            pass  # it has none
+
+
 __all__ = [
     "OPTIONS",
     "Absent",
@@ -92,5 +103,6 @@ __all__ = [
     "Unasked",
     "adapter",
     "build",
+    "renew",
     "seconds",
 ]

@@ -6,6 +6,7 @@ Pure: it is told what time it is, in seconds on one monotonic clock.
     half-open ──exactly one probe goes: it fails──> open, twice as long
               ├─it succeeds──> closed
               └─it made no attempt──> half-open, free for the next
+    open, blocked ──other credentials──> half-open at once
 
 Every passage out of one state into another starts a new generation, and an answer counts only in
 the generation its permit was given in: what was under way when the breaker opened cannot close it.
@@ -95,6 +96,18 @@ class Breaker:
         if generation == self.generation:
             self.blocked = True
             self._open(now, FIRST_BLOCKED, error)
+
+    def renew(self, now: float) -> None:
+        """Other credentials: what answers the former ones counts no more, and a block may be over.
+
+        Mere failures have other causes: they keep their time.
+        """
+        self.generation += 1
+        if self.blocked:
+            self._openings = 0
+            self.ready_at = self._until = now
+        elif self.ready_at == math.inf:  # its probe's answer counts no more
+            self.ready_at = self._until
 
     def _open(self, now: float, first: float, error: str) -> None:
         self.generation += 1

@@ -92,6 +92,11 @@ class Gate:
             case _:
                 assert_never(answer)
 
+    def renew(self, now: float) -> None:
+        """Other credentials are in use from now on."""
+        for breaker in (self._breaker, *self._senders.values()):
+            breaker.renew(now)
+
     def _alive(self, let: Pass) -> None:
         self._breaker.succeed(let.generation)
         if let.probe:

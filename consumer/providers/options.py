@@ -31,8 +31,10 @@ def seconds(value: object) -> object:
 
 
 def listed(value: object) -> object:
-    """A single value stands for a list of one: secrets are lists while they are rotated."""
-    return (value,) if isinstance(value, str | SecretStr) else value
+    """A text holds one a line: secrets are lists while they are rotated, and may be in a file."""
+    if isinstance(value, str):
+        return tuple(filter(str.strip, value.splitlines())) or (value,)
+    return (value,) if isinstance(value, SecretStr) else value
 
 
 def http_url(value: str) -> str:

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from consumer.model import Answer, SlowDown, TooLate
+from consumer.model import Answer, Blocked, SlowDown, TooLate
 from consumer.providers.backoff import CAP, clamped
 from consumer.providers.breaker import State
 from consumer.providers.bucket import SHARE, Bucket, Token
@@ -87,6 +87,7 @@ class Permits:
 
     `rate`: mails a second, of the whole fleet (`share` divides it). `concurrency`: of this worker.
     `cap`: seconds; no provider makes us stand still for longer. `on_change`: see `Gate`.
+    `on_blocked`: called at every answer that nothing may go out, the first one or a probe's.
     """
 
     def __init__(
@@ -97,6 +98,7 @@ class Permits:
         rate: float | None = None,
         cap: float = CAP,
         on_change: OnChange = lambda *_: None,
+        on_blocked: Callable[[], None] = lambda: None,
         clock: Clock | None = None,
     ) -> None:
         self._clock: Clock = clock or asyncio.get_running_loop()
@@ -107,6 +109,7 @@ class Permits:
         self._out, self._out_high = 0, 0
         self._bucket = Bucket(rate, self._clock.time())
         self._gate = Gate(provider, on_change)
+        self._on_blocked = on_blocked
         self._waiters = Waiters[Permit]()
         self._alarm: Alarm | None = None
 
@@ -135,6 +138,11 @@ class Permits:
         if self._rate is not None:
             self._bucket.set_rate(self._rate / max(1, workers), self._clock.time())
             self._serve()
+
+    def renew(self) -> None:
+        """Other credentials from now on: where the former ones were blocked, a probe goes at once."""
+        self._gate.renew(self._clock.time())
+        self._serve()
 
     def snapshot(self) -> Snapshot:
         now = self._clock.time()
@@ -238,3 +246,5 @@ class Permits:
             self._bucket.slow_down(now, permit.at, pause)
         elif isinstance(answer, TooLate):
             self._bucket.put_back(permit.token)
+        elif isinstance(answer, Blocked):
+            self._on_blocked()

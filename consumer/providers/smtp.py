@@ -136,16 +136,18 @@ class SmtpProvider:
     async def _fly(self, mail: Prepared, flight: Flight) -> Answer:
         if flight.late:
             return TooLate()
+        server = self._server
         connection = await self._connection()
         try:
             answer = await connection.send(mail, flight.may_go)
         except RefusedError as refusal:
-            self._put_away(connection, usable=not isinstance(refusal.answer, TooLate))
+            lives = server is self._server and not isinstance(refusal.answer, TooLate)
+            self._put_away(connection, usable=lives)
             raise
         except BaseException:
             connection.abort()
             raise
-        self._put_away(connection, usable=True)
+        self._put_away(connection, usable=server is self._server)
         return answer
 
     async def _connection(self) -> Connection:

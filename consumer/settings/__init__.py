@@ -6,6 +6,7 @@ Whatever is wrong is said at once: `SettingsError.problems` holds every unknown 
 missing value and contradiction, each with the setting's name and where it came from.
 """
 
+from consumer.settings.following import Followed, follow
 from consumer.settings.kafka import Kafka
 from consumer.settings.loading import DEFAULT_PATH, load
 from consumer.settings.problems import Problem, SettingsError
@@ -29,6 +30,7 @@ __all__ = [
     "Catalogue",
     "Guard",
     "Kafka",
+    "Followed",
     "Outcomes",
     "Postgres",
     "Problem",
@@ -41,3 +43,4 @@ __all__ = [
     "Webhooks",
     "load",
 ]
+    "follow",

@@ -14,9 +14,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
+from consumer.settings.files import UnusableFileError, read_value
 from consumer.settings.problems import PREFIX, Place, Problem, setting_name, variable_name
 from consumer.settings.schema import NAMED, SECTIONS
 from consumer.settings.values import EnvironmentText
@@ -31,9 +31,12 @@ _SERVICE_URL: Final = re.compile(r"(tcp|udp|sctp)://")
 
 @dataclass(frozen=True, slots=True)
 class Variable:
+    """`file`: the path that the value was read from, where the variable names one."""
+
     name: str
     place: Place
     value: EnvironmentText
+    file: str | None = None
 
 
 def read_variables(
@@ -64,11 +67,9 @@ def _without_file(place: Place) -> Place:
 
 def _from_file(name: str, path: str, place: Place) -> Variable | Problem:
     try:
-        text = Path(path).read_text("utf-8")
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "not a text in UTF-8"
-        return Problem(setting_name(place), f"its file cannot be read: {why}", name)
-    return Variable(name, place, EnvironmentText(text.rstrip("\r\n")))
+        return Variable(name, place, EnvironmentText(read_value(path)), path)
+    except UnusableFileError as error:
+        return Problem(setting_name(place), str(error), name)
 
 
 def _found(place: Place, tree: Mapping[str, Any]) -> Place:

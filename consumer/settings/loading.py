@@ -32,12 +32,19 @@ def load(path: Path | None, environ: Mapping[str, str] | None = None) -> Setting
     None: no file. The default file may be missing, since all can come from the environment; a
     file that was asked for may not.
     """
+    return load_with_sources(path, environ)[1]
+
+
+def load_with_sources(
+    path: Path | None, environ: Mapping[str, str] | None = None
+) -> tuple[Sources, Settings]:
+    """Load as `load` does, and return where everything came from as well."""
     missing = path if path == DEFAULT_PATH and not path.exists() else None
     sources = read_sources(None if missing else path, os.environ if environ is None else environ)
     if sources.unread:
         raise SettingsError(sources.problems)
     try:
-        return _checked(sources)
+        return sources, checked(sources)
     except SettingsError as error:
         if missing is None:
             raise
@@ -51,7 +58,8 @@ def _without(path: Path, sources: Sources, problems: Sequence[Problem]) -> list[
     return [first, *problems] if sources.tree or sources.problems else [first]
 
 
-def _checked(sources: Sources) -> Settings:
+def checked(sources: Sources) -> Settings:
+    """Read everything in `sources`. Raises `SettingsError` with all that is wrong."""
     reading = _Reading(sources)
     parts = reading.parts()
     for place, text in contradictions(parts):

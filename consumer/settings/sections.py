@@ -36,21 +36,38 @@ class Topic(Section):
 
 
 class Postgres(Section):
+    format: Literal["auto", "confluent", "debezium"] = "auto"
+
+
+class Registry(Section):
+    """[registry]: where the schemas of Confluent's wire format are asked for. Absent: nowhere."""
+
+    url: HttpUrl
+    username: Text | None = None  # Confluent Cloud: the API key, and its secret as the password
+    password: Secret | None = None
+    ssl_cafile: ExistingFile | None = None  # default: the system's authorities
+    timeout: Duration = 10.0
     """`migrate_dsn`: the direct way, as the owner of the tables; default: `dsn`.
 
     `pool_size`: connections of a worker for all that is not claim, outcome or renewal, which
     have theirs.
     """
+    `password`: of `dsn`, where it stands apart from it; it wins over one that stands in it.
 
     dsn: Dsn
     migrate_dsn: Dsn | None = None
     pool_size: Annotated[Whole, Field(ge=1, le=100)] = 2
     pgbouncer: Truth = False  # True: transaction pooling stands in between
+    password: Secret | None = None
     start_timeout: Duration = 60.0  # how long `run` waits for Kafka and Postgres at the start
 
 
 class Catalogue(Section):
     path: Folder = Path("schemas")
+    @property
+    def password_text(self) -> str | None:
+        return None if self.password is None else self.password.get_secret_value()
+
 
 
 class Guard(Section):

@@ -5,22 +5,27 @@ from __future__ import annotations
 import copy
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from consumer.settings.environment import Variable, read_variables
 from consumer.settings.problems import Place, Problem, setting_name
+from consumer.settings.values import EnvironmentText
 
 
 @dataclass(slots=True)
 class Sources:
-    """`tree` is what holds, `written` what the file says, `origins` the variable behind a value."""
+    """`tree` is what holds, `written` what the file says, `origins` the variable behind a value.
+
+    `files`: the path behind a value that a variable has from a file of its own.
+    """
 
     file: str
     written: Mapping[str, Any]
     tree: dict[str, Any] = field(default_factory=dict)
     origins: dict[Place, str] = field(default_factory=dict)
+    files: dict[Place, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     unread: bool = False  # the file cannot be read: what is in it, nobody can say
 
@@ -37,6 +42,13 @@ class Sources:
     def section(self, *place: str) -> Any:
         """Return what stands there; None where nothing does."""
         return _at(self.tree, place)
+
+    def with_values(self, values: Mapping[Place, str]) -> Sources:
+        """Return the same with other values at places that have one."""
+        tree = copy.deepcopy(self.tree)
+        for place, value in values.items():
+            _at(tree, place[:-1])[place[-1]] = EnvironmentText(value)
+        return replace(self, tree=tree)
 
 
 def _at(tree: Any, place: Place) -> Any:
@@ -82,3 +94,5 @@ def _lay_over(sources: Sources, variable: Variable) -> None:
             return
     node[variable.place[-1]] = variable.value
     sources.origins[variable.place] = variable.name
+    if variable.file is not None:
+        sources.files[variable.place] = variable.file

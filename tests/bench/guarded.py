@@ -130,7 +130,7 @@ async def guarded(bench: Bench, count: int, at_start: Callable[[], None] = lambd
     async with place(bench) as here:
         await publish(bench.kafka, here.topic, everything)
         before = await _wal(bench, here)
-        service = Service(settings.load(here.config))
+        service = Service(settings.follow(here.config))
         serving = asyncio.create_task(service.serve())
         numbers = Numbers(service)
         try:

@@ -70,20 +70,21 @@ def client_options(cluster: Cluster) -> dict[str, Any]:
         return {**options, "sasl_oauth_token_provider": _MskToken(cluster.aws_region)}
     return {
         **options,
-        "sasl_plain_username": cluster.sasl_username,
-        "sasl_plain_password": cluster.password(),
+        "sasl_plain_username": cluster.sasl_username(),
+        "sasl_plain_password": cluster.sasl_password(),
     }
 
 
-def show_password(client: Any, cluster: Cluster) -> None:
-    """Let the next connect of an aiokafka client use the password as it is now."""
-    # It is read at each connect, and nothing public sets it after the client was made.
-    client._sasl_plain_password = cluster.password()  # noqa: SLF001 - read again at each connect
+def show_login(client: Any, cluster: Cluster) -> None:
+    """Let the next connect of an aiokafka client use name and password as they are now."""
+    # They are read at each connect, and nothing public sets them after the client was made.
+    client._sasl_plain_username = cluster.sasl_username()  # noqa: SLF001 - read at each connect
+    client._sasl_plain_password = cluster.sasl_password()  # noqa: SLF001 - read at each connect
 
 
 def _tls(cluster: Cluster) -> Any:
     try:
-        return cluster.tls()
+        return cluster.tls.context() if cluster.uses_tls else None
     except OSError as error:
         raise KafkaRefusedError(f"TLS files: {error.strerror or name_of(error)}") from error
 

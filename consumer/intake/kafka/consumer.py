@@ -28,7 +28,7 @@ from consumer.intake.cluster import (
 from consumer.intake.kafka.access import (
     check_topics,
     name_of,
-    show_password,
+    show_login,
     translated,
 )
 from consumer.intake.kafka.answers import CommitAnswer, Committed, Late, Lost
@@ -101,7 +101,7 @@ class Consumer:
         Never cancel it. Raises OffsetsLostError, KafkaRefusedError.
         """
         wanted = [TopicPartition(*partition) for partition in partitions] or [_NOWHERE]
-        show_password(self._consumer._client, self._cluster)  # noqa: SLF001 - no public way
+        show_login(self._consumer._client, self._cluster)  # noqa: SLF001 - no public way
         try:
             batches = await self._consumer.getmany(
                 *wanted, timeout_ms=int(wait * 1000), max_records=limit

@@ -10,7 +10,7 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaTimeoutError
 
 from consumer.intake.cluster import Cluster
-from consumer.intake.kafka.access import client_options, show_password, translated
+from consumer.intake.kafka.access import client_options, show_login, translated
 from consumer.intake.kafka.closing import ended
 
 Header = tuple[str, bytes]
@@ -43,7 +43,7 @@ class Producer:
 
         Raises aiokafka's KafkaError. Has no deadline of its own: idempotent batches never expire.
         """
-        show_password(self._producer.client, self._cluster)
+        show_login(self._producer.client, self._cluster)
         await self._producer.send_and_wait(topic, value, key, headers=list(headers))
 
     async def close(self, *, budget: float) -> None:

@@ -43,7 +43,7 @@ async def test_login_without_tls(guarded: Kafka) -> None:
         guarded.sasl_plaintext,
         security_protocol="SASL_PLAINTEXT",
         sasl_mechanism="SCRAM-SHA-256",
-        sasl_username="sendonce",
+        sasl_username=lambda: "sendonce",
         sasl_password=lambda: "open sesame",
     )
     assert await check_topics(cluster, {"plain.text"}) == {"plain.text": 1}
@@ -83,7 +83,7 @@ async def test_a_server_that_our_authorities_do_not_know_is_not_trusted(guarded:
 
 
 async def test_a_missing_authorities_file_is_named_as_such(guarded: Kafka) -> None:
-    cluster = Cluster(guarded.sasl_ssl, security_protocol="SSL", ssl_cafile="/no/such/file")
+    cluster = Cluster(guarded.sasl_ssl, security_protocol="SSL", tls=Tls("/no/such/file"))
     with pytest.raises(KafkaRefusedError, match="TLS files: No such file"):
         await check_topics(cluster, {"any"})
 
@@ -106,12 +106,13 @@ async def test_a_rotated_password_is_used_at_the_next_connect(guarded: Kafka) ->
 def _cluster(
     kafka: Kafka, mechanism: SaslMechanism, password: str | list[str] = "open sesame"
 ) -> Cluster:
-    assert kafka.users is not None
+    users = kafka.users
+    assert users is not None
     return Cluster(
         kafka.sasl_ssl,
         security_protocol="SASL_SSL",
         sasl_mechanism=mechanism,
-        sasl_username=kafka.users.name,
+        sasl_username=lambda: users.name,
         sasl_password=lambda: password if isinstance(password, str) else password[0],
-        ssl_cafile=str(kafka.users.cafile),
+        tls=Tls(str(users.cafile)),
     )
