@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -19,10 +19,10 @@ from consumer import parts, settings
 from consumer.cli import printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, app
 from consumer.cli.guarded import at_desk, patiently
-from consumer.cli.lists import Line, read_list
+from consumer.cli.lists import BadLine, Line, mails, read_list
 from consumer.guard.desk import Desk
 from consumer.guard.imports import Past, Stands
-from consumer.listed import Reading, Unusable
+from consumer.listed import Reading
 from consumer.model import Status
 
 _BATCH: Final = 2_000  # lines; one statement of some ten milliseconds
@@ -36,18 +36,22 @@ sendonce show {key}"""
 class Tally:
     """`standing`: rows of the service that were left alone, by state, with their keys."""
 
-    lines: int = 0
     new: int = 0
     known: int = 0  # imported before: by an earlier run, or by a line above
     pointless: int = 0
     standing: dict[Status, list[str]] = field(default_factory=dict)
-    problems: list[tuple[str, str]] = field(default_factory=list)
+    bad: list[BadLine] = field(default_factory=list)
 
-    def count(self, mails: Sequence[Past], before: Mapping[str, Stands]) -> None:
+    @property
+    def lines(self) -> int:
+        standing = sum(map(len, self.standing.values()))
+        return self.new + self.known + standing + self.pointless + len(self.bad)
+
+    def count(self, batch: Sequence[Past], found: Mapping[str, Stands]) -> None:
         """Count a batch by what stands under its keys; a key that is free would be new."""
         met: set[str] = set()
-        for mail in mails:
-            stands = before.get(mail.key)
+        for mail in batch:
+            stands = found.get(mail.key)
             if mail.key in met:
                 self.known += 1
             elif stands is None or stands.new:
@@ -88,45 +92,37 @@ def import_list(
 
     async def bring_in(desk: Desk) -> None:
         with _progress(file, shown=not as_json) as read:
-            for mails in _batches(read, reading, found.guard.retention, tally):
-                tally.count(mails, await patiently(_ask(desk, mails, dry_run=dry_run)))
+            for batch in _batches(read, reading, found.guard.retention, tally):
+                tally.count(batch, await patiently(_ask(desk, batch, dry_run=dry_run)))
 
     at_desk(config, bring_in, patience=None)
     if as_json:
         printing.document(_facts(file, tally, dry_run=dry_run))
     else:
         _tell(tally, dry_run=dry_run)
-    if tally.problems:
+    if tally.bad:
         raise typer.Exit(1)
 
 
-async def _ask(desk: Desk, mails: Sequence[Past], *, dry_run: bool) -> Mapping[str, Stands]:
+async def _ask(desk: Desk, batch: Sequence[Past], *, dry_run: bool) -> Mapping[str, Stands]:
     if dry_run:
-        return await desk.stands([mail.key for mail in mails])
-    return await desk.bring_in(mails, secrets.token_hex(8))
+        return await desk.stands([mail.key for mail in batch])
+    return await desk.bring_in(batch, secrets.token_hex(8))
 
 
 def _batches(
     lines: Iterator[Line], reading: Reading, retention: float, tally: Tally
 ) -> Iterator[list[Past]]:
-    mails = _mails(lines, reading, retention, tally)
-    while batch := list(islice(mails, _BATCH)):
+    pasts = _worth(mails(lines, reading, tally.bad), reading, retention, tally)
+    while batch := list(islice(pasts, _BATCH)):
         yield batch
 
 
-def _mails(
-    lines: Iterator[Line], reading: Reading, retention: float, tally: Tally
+def _worth(
+    pasts: Iterator[tuple[str, Past]], reading: Reading, retention: float, tally: Tally
 ) -> Iterator[Past]:
-    for line in lines:
-        tally.lines += 1
-        try:
-            past = reading.past(line.members) if line.members is not None else None
-        except Unusable as unusable:
-            tally.problems.append((line.place, str(unusable)))
-            continue
-        if past is None:
-            tally.problems.append((line.place, line.problem))
-        elif reading.is_pointless(past, retention):
+    for _, past in pasts:
+        if reading.is_pointless(past, retention):
             tally.pointless += 1
         else:
             yield past
@@ -166,20 +162,20 @@ def _facts(file: Path, tally: Tally, *, dry_run: bool) -> dict[str, object]:
         "standing": standing,
         "standing_keys": named[:_SHOWN],
         "pointless": tally.pointless,
-        "bad": len(tally.problems),
-        "problems": [{"place": place, "reason": reason} for place, reason in tally.problems],
+        "bad": len(tally.bad),
+        "problems": [asdict(line) for line in tally.bad],
     }
 
 
 def _tell(tally: Tally, *, dry_run: bool) -> None:
-    for place, reason in tally.problems:
-        printing.say(f"{place}: {reason}", "red")
+    for line in tally.bad:
+        printing.say(f"{line.place}: {line.reason}", "red")
     rows: list[tuple[int, str]] = [
         (tally.new, "would be imported" if dry_run else "imported"),
         (tally.known, "imported already, or by a line above"),
         *((len(keys), f"left alone: {status} here") for status, keys in tally.standing.items()),
         (tally.pointless, "older than guard.retention: their events are too old to be sent"),
-        (len(tally.problems), "bad lines, named above"),
+        (len(tally.bad), "bad lines, named above"),
     ]
     printing.table(("lines", "what"), [row for row in rows if row[0]] or [(0, "no lines")])
     if sent := tally.standing.get(Status.SENT):

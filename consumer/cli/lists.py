@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import difflib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -17,7 +17,8 @@ from typing import Final
 import orjson
 
 from consumer.cli.app import Stop
-from consumer.listed import MEMBERS, NEEDED
+from consumer.guard.imports import Past
+from consumer.listed import MEMBERS, NEEDED, Reading, Unusable
 
 _PART: Final = re.compile(r"entity_[1-9]")
 _BOM: Final = b"\xef\xbb\xbf"
@@ -69,6 +70,27 @@ def _line(place: str, raw: bytes, read: Callable[[str], Members]) -> Line:
         return Line(place, len(raw), problem="is not UTF-8")
     except ValueError as error:
         return Line(place, len(raw), problem=str(error))
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    place: str
+    reason: str
+
+
+def mails(
+    lines: Iterable[Line], reading: Reading, bad: list[BadLine]
+) -> Iterator[tuple[str, Past]]:
+    """Yield the mails that the lines tell of, each with its place; the others go to `bad`."""
+    for line in lines:
+        try:
+            if line.members is not None:
+                yield line.place, reading.past(line.members)
+                continue
+            problem = line.problem
+        except Unusable as unusable:
+            problem = str(unusable)
+        bad.append(BadLine(line.place, problem))
 
 
 # ── JSON lines

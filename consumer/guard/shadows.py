@@ -21,19 +21,20 @@ from consumer.model import Coordinates, Row
 # A record that comes again may be judged otherwise: the catalogue was mended, a list was imported.
 NOTE = """
     INSERT INTO shadow (topic, "partition", "offset", record_timestamp, event_type, idempotency_key,
-                        fingerprint, what, detail, occurred_at)
-    SELECT u.t, u.p, u.o, u.ts, u.e, u.k, u.f, u.w, u.d, u.at
+                        fingerprint, catalogue, what, detail, occurred_at)
+    SELECT u.t, u.p, u.o, u.ts, u.e, u.k, u.f, u.c, u.w, u.d, u.at
       FROM unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::text[], $6::text[],
-                  $7::text[], $8::text[], $9::text[], $10::timestamptz[])
-           AS u(t, p, o, ts, e, k, f, w, d, at)
+                  $7::text[], $8::text[], $9::text[], $10::text[], $11::timestamptz[])
+           AS u(t, p, o, ts, e, k, f, c, w, d, at)
     ON CONFLICT (topic, "partition", "offset", record_timestamp) DO UPDATE
        SET event_type = excluded.event_type, idempotency_key = excluded.idempotency_key,
-           fingerprint = excluded.fingerprint, what = excluded.what, detail = excluded.detail,
-           occurred_at = excluded.occurred_at, noted_at = now()
+           fingerprint = excluded.fingerprint, catalogue = excluded.catalogue,
+           what = excluded.what, detail = excluded.detail, occurred_at = excluded.occurred_at,
+           noted_at = now()
 """
 PAGE = """
     SELECT topic, "partition", "offset", record_timestamp, event_type, idempotency_key, fingerprint,
-           what, detail, occurred_at
+           catalogue, what, detail, occurred_at
       FROM shadow
      WHERE (topic, "partition", "offset", record_timestamp) > ($1, $2, $3, $4)
      ORDER BY topic, "partition", "offset", record_timestamp LIMIT $5
@@ -61,6 +62,7 @@ class Note:
     mail_type: str | None = None
     key: str | None = None
     fingerprint: str | None = None
+    catalogue: str | None = None  # the digest of the folder that made the fingerprint
     occurred_at: datetime | None = None
 
 
@@ -147,7 +149,7 @@ def _values(note: Note) -> tuple[Any, ...]:
     at = note.at
     return (
         at.topic, at.partition, at.offset, at.timestamp, note.mail_type, note.key,
-        note.fingerprint, note.would, note.detail, note.occurred_at,
+        note.fingerprint, note.catalogue, note.would, note.detail, note.occurred_at,
     )  # fmt: skip
 
 
@@ -161,5 +163,6 @@ def _note(values: Any) -> Note:
         values["event_type"],
         values["idempotency_key"],
         values["fingerprint"],
+        values["catalogue"],
         values["occurred_at"],
     )

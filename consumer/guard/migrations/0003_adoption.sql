@@ -35,9 +35,9 @@ ALTER TABLE dead_letter
         wiped_at IS NULL OR (sealed IS NULL AND record_key IS NULL AND record_value IS NULL
                              AND cardinality(header_names) = 0)) NOT VALID;
 
--- How far the blanking of recipients has come, by `claimed_at`, and when this pass began.
+-- How far the blanking of recipients has come, by blocks of the table, and when this pass began.
 ALTER TABLE sweep
-    ADD COLUMN blanked_until timestamptz NOT NULL DEFAULT '2000-01-01 00:00+00',
+    ADD COLUMN blanked_block bigint NOT NULL DEFAULT 0,
     ADD COLUMN blanked_since timestamptz NOT NULL DEFAULT '2000-01-01 00:00+00';
 
 
@@ -67,6 +67,7 @@ CREATE TABLE shadow (
     event_type       text COLLATE "C",
     idempotency_key  text COLLATE "C",
     fingerprint      text COLLATE "C",
+    catalogue        text COLLATE "C",
     what             text COLLATE "C" NOT NULL,
     detail           text NOT NULL,
     occurred_at      timestamptz,
