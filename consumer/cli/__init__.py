@@ -17,6 +17,7 @@ from consumer.cli import (
     resend,
     send_test,
     service,
+    shadow,
     show,
 )
 from consumer.cli.app import app
@@ -37,6 +38,7 @@ __all__ = [
     "resend",
     "send_test",
     "service",
+    "shadow",
     "show",
 ]
 

@@ -67,7 +67,7 @@ class Commands(TyperGroup):
 
 _ORDER = [
     "demo", "check", "key", "render", "catalogue", "send-test", "migrate", "run", "publish", "show",
-    "dead-letters", "replay", "discard", "resend", "import",
+    "dead-letters", "replay", "discard", "resend", "import", "shadow-report",
 ]  # fmt: skip
 
 
