@@ -24,8 +24,11 @@ from consumer.intake.cluster import KafkaRefusedError, KafkaUnreachableError, To
 from consumer.intake.kafka import Reader
 from consumer.intake.publisher import OutcomePublisher
 from consumer.line import Line
+from consumer.newcomers import Newcomers
 from consumer.patience import patiently
+from consumer.privacy import privacy
 from consumer.resolver import Resolver
+from consumer.rotation import Rotation
 from consumer.sweep import Sweep
 from consumer.takeoff import Takeoff
 from consumer.telemetry.tracing import tracing
@@ -38,11 +41,13 @@ if TYPE_CHECKING:
 
     from consumer.catalogue import Catalogue
     from consumer.guard import Guard
+    from consumer.intake.cluster import Cluster
     from consumer.intake.hold import Hold
     from consumer.intake.loop import Intake
     from consumer.model import Record
+    from consumer.reading import Reading
     from consumer.routes import Routes
-    from consumer.settings import Settings
+    from consumer.settings import Followed, Settings
     from consumer.telemetry import Metrics
     from consumer.vitals import Vitals
     from consumer.webhooks import Hook
@@ -63,7 +68,9 @@ class Running:
     intake: Intake
     resolver: Resolver
     sweep: Sweep
+    newcomers: Newcomers
     upkeep: Upkeep
+    rotation: Rotation
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +104,17 @@ class Delivery:
 
 @dataclass(slots=True)
 class Assembly:
-    settings: Settings
+    followed: Followed
     metrics: Metrics
     vitals: Vitals
     stack: AsyncExitStack
     owner: str = field(default_factory=parts.owner)
+    settings: Settings = field(init=False)
+    cluster: Cluster = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.settings = self.followed.now
+        self.cluster = parts.cluster(lambda: self.followed.now.kafka)
 
     async def start(self) -> Running:
         """Raises what `patiently` and the parts refuse with; see `service.REFUSALS`."""
@@ -110,24 +123,37 @@ class Assembly:
             topics=catalogue.topics, providers=self.settings.providers, mail_types=catalogue.types
         )
         hooks = parts.hooks(self.settings)
-        routes = parts.routes(self.settings, self.metrics, hooks)
+        rotation = Rotation(self.followed, hooks, self.cluster.tls)
+        routes = parts.routes(self.settings, self.metrics, hooks, rotation.ask)
         await self._listen()
-        guard = await self._guard()
+        guard = await self._guard(catalogue)
+        await guard.shelf.keep(catalogue.editions)  # before the first row names one
         await self._hear(hooks, guard)
         await self._open(routes)
         delivery = Delivery(self.metrics, await self._publisher())
         takeoff = Takeoff(self._pilot(guard, routes), Aside(guard), Flights(self.owner))
-        line = Line(catalogue, guard, takeoff, tracing())
-        intake = parts.intake(self.settings.kafka, catalogue, delivery.handle_with(line))
+        line = Line(self._reading(catalogue), guard, takeoff, tracing())
+        kafka = self.settings.kafka
+        intake = parts.intake(self.cluster, kafka, catalogue, delivery.handle_with(line))
         await self._wait_for_kafka(intake.open, partial(_listeners, catalogue))
         self._watch(intake, guard, routes)
         inquiry = Inquiry(line, guard, takeoff)
         resolver = Resolver(guard, line, inquiry, delivery.finish, self.metrics)
-        upkeep = Upkeep(guard, routes, self.metrics)
-        return Running(guard, routes, intake, resolver, self._sweep(guard), upkeep)
+        newcomers = Newcomers(guard.unread, line.reading, resolver.work)
+        upkeep = Upkeep(guard, routes, self.metrics, catalogue.editions)
+        sweep = self._sweep(guard)
+        return Running(guard, routes, intake, resolver, sweep, newcomers, upkeep, rotation)
+
+    def _reading(self, catalogue: Catalogue) -> Reading:
+        reading = parts.reading(lambda: self.followed.now, catalogue)
+        self.stack.push_async_callback(reading.aclose)
+        registry = self.vitals.registry = reading.registry
+        if registry is not None:
+            self.metrics.watch_registry(lambda: registry.away)
+        return reading
 
     def _sweep(self, guard: Guard) -> Sweep:
-        reader = Reader(parts.cluster(self.settings.kafka))
+        reader = Reader(self.cluster)
         self.stack.push_async_callback(reader.close)
         return Sweep(guard, reader)
 
@@ -156,10 +182,11 @@ class Assembly:
         await self._start(listener)
         log.info("listening for webhooks", host=where.host, port=listener.port, hooks=sorted(hooks))
 
-    async def _guard(self) -> Guard:
+    async def _guard(self, catalogue: Catalogue) -> Guard:
+        private = privacy(self.settings, catalogue)
         guard = await patiently(
             "postgres",
-            lambda: parts.open_guard(self.settings, self.owner, self.metrics),
+            lambda: parts.open_guard(lambda: self.followed.now, self.owner, self.metrics, private),
             PostgresUnreachable,
             self.settings.postgres.start_timeout,
         )
@@ -175,7 +202,7 @@ class Assembly:
         topic = self.settings.outcomes.topic
         if topic is None:
             return None
-        publisher = OutcomePublisher(parts.cluster(self.settings.kafka), topic)
+        publisher = OutcomePublisher(self.cluster, topic)
         await self._wait_for_kafka(publisher.open, lambda _: "outcomes.topic")
         self.stack.push_async_callback(publisher.close)
         return publisher

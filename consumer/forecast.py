@@ -33,13 +33,24 @@ from consumer.guard.verdict import (
     TakeOver,
     Wait,
 )
-from consumer.model import Bad, Mail, Message, Prepared, Record, Rejected, Row, Skipped, Status
+from consumer.model import (
+    Bad,
+    Mail,
+    Message,
+    NeedsSchema,
+    Prepared,
+    Record,
+    Rejected,
+    Row,
+    Skipped,
+    Status,
+)
 
 if TYPE_CHECKING:
     from consumer.guard import DeadLetter
     from consumer.guard.desk import Desk
-    from consumer.making import Making
     from consumer.providers import Provider
+    from consumer.reading import Reading
 
 
 class What(StrEnum):
@@ -52,7 +63,7 @@ class What(StrEnum):
     REFUSED = "refused"  # a conflict, or another key than before
     CLOSED = "closed"  # its key expired or was given up: only `resend` makes a mail of it
     SKIPPED = "skipped"  # a written rule holds it back
-    WAITS = "waits"  # for a flight under way
+    WAITS = "waits"  # for a flight under way, or a registry that is away
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +78,7 @@ class Forecast:
 class Foresight:
     """Foretells the letters of one replay, in order: an earlier one may send a later one's mail."""
 
-    making: Making
+    reading: Reading
     providers: Mapping[str, Provider]
     max_attempts: int
     _sends: dict[str, Row] = field(default_factory=dict)
@@ -75,7 +86,7 @@ class Foresight:
     async def of(self, desk: Desk, letters: Sequence[DeadLetter]) -> list[Forecast]:
         """Foretell letters that were read with their records."""
         own = await desk.rows({key for one in letters if (key := one.idempotency_key)})
-        reads = [self.making.read(_record(letter)) for letter in letters]
+        reads = [await self.reading.glance(_record(letter)) for letter in letters]
         places = [
             Place(read.key, read.type.name, letter.coordinates)
             for letter, read in zip(letters, reads, strict=True)
@@ -91,9 +102,11 @@ class Foresight:
         self,
         letter: DeadLetter,
         own: Row | None,
-        read: Mail | Skipped | Bad,
+        read: Mail | Skipped | Bad | NeedsSchema,
         stands: Mapping[Place, Row | None],
     ) -> Forecast:
+        if isinstance(read, NeedsSchema):
+            return Forecast(replace(letter, record=None), What.WAITS, _AWAY, letter.idempotency_key)
         mail = read if isinstance(read, Mail) else None
         way = course(letter, own, read)
         match way:
@@ -153,7 +166,7 @@ class Foresight:
                 assert_never(found)
 
     def _send(self, mail: Mail, letter: DeadLetter, *, claimed: bool) -> tuple[What, str]:
-        ready = self.making.ready(mail, replay=True, claimed=claimed)
+        ready = self.reading.making.ready(mail, replay=True, claimed=claimed)
         if isinstance(ready, Bad):
             return What.STILL_BAD, _why(ready)
         if not isinstance(ready, Message):
@@ -168,6 +181,9 @@ class Foresight:
                 return What.SEND, f"through {first.name}"
             case _:
                 assert_never(prepared)
+
+
+_AWAY = "for a schema: the registry does not answer"
 
 
 def _beside(row: Row) -> tuple[What, str]:

@@ -9,12 +9,14 @@ may not go at once, and a record is finished only when its end stands in the dat
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 import structlog
 
 from consumer import endings
 from consumer.courses import verdict
+from consumer.editions import Editions
 from consumer.endings import Ended, Ending, LetGo
 from consumer.guard.errors import GuardClosed
 from consumer.guard.verdict import (
@@ -25,17 +27,17 @@ from consumer.guard.verdict import (
     KeyDrift,
     Redelivery,
     TakeOver,
+    Verdict,
     Wait,
 )
 from consumer.hand import InHand
-from consumer.making import Making
-from consumer.model import Bad, Mail, Message, Reason, Skipped, SkipRule, Status
+from consumer.model import Bad, Mail, Message, NeedsSchema, Reason, Skipped, SkipRule, Status
 
 if TYPE_CHECKING:
-    from consumer.catalogue import Catalogue
     from consumer.guard import Guard
     from consumer.intake.hold import Hold
     from consumer.model import Record, Row
+    from consumer.reading import Reading
     from consumer.takeoff import Takeoff
     from consumer.telemetry.tracing import Tracing
 
@@ -50,12 +52,14 @@ class Line:
 
     def __init__(
         self,
-        catalogue: Catalogue,
+        reading: Reading,
         guard: Guard,
         takeoff: Takeoff,
         tracing: Tracing,
     ) -> None:
-        self.making = Making(catalogue, takeoff.pilot.rules)
+        self.reading = reading
+        self.making = reading.making
+        self.editions = Editions(reading.making, guard.shelf.edition)
         self._guard = guard
         self._takeoff = takeoff
         self._aside = takeoff.aside
@@ -64,14 +68,17 @@ class Line:
         self._metrics = takeoff.pilot.metrics
         self._tracing = tracing
 
-    async def handle(self, record: Record, hold: Hold, *, replay: bool = False) -> Ending:
+    async def handle(
+        self, record: Record, hold: Hold, *, parked: bool = False, replay: bool = False
+    ) -> Ending:
         """Walk one record to its end, or until it is called back.
 
-        `replay`: a person asked for it; what failed before is tried again, whatever its age.
+        `parked`: it comes from its letter. `replay`: a person asked for it; what failed before is
+        tried again, whatever its age.
         """
         with self._tracing.span(record):
             try:
-                ending = await self._walk(record, hold, replay=replay)
+                ending = await self._walk(record, hold, parked=parked, replay=replay)
             except GuardClosed:
                 ending = LetGo()  # the service is stopping, and Postgres is away
             except asyncio.CancelledError:
@@ -82,8 +89,10 @@ class Line:
             self._tracing.ended(result=ending.result)
         return ending
 
-    async def _walk(self, record: Record, hold: Hold, *, replay: bool) -> Ending:
+    async def _walk(self, record: Record, hold: Hold, *, parked: bool, replay: bool) -> Ending:
         mail = self.making.read(record)
+        if isinstance(mail, NeedsSchema):
+            mail = await self.reading.read(record)
         match mail:
             case Skipped():
                 return _skip(record, mail)
@@ -91,7 +100,7 @@ class Line:
                 return await self._aside.park(record, mail, hold)
             case Mail():
                 async with self._flights.only(mail.key):
-                    case = InHand(mail, record, hold, replay, parked=replay)
+                    case = InHand(mail, record, hold, replay, parked)
                     return await self._send_once(case)
             case _:
                 assert_never(mail)
@@ -123,11 +132,10 @@ class Line:
         """Do what the row that stands there asks for; None: look again."""
         if row is None:
             return await self.send(case, None)
-        at, most = case.record.coordinates, self._max_attempts
-        found = verdict(row, case.mail, at, most, replay=case.replay)
+        found = await self._judged(row, case)
         match found:
             case TakeOver():
-                return await self.send(case, row)
+                return await self.send(await self._as_claimed(case, row), row)
             case Wait():
                 await asyncio.sleep(LOOK_AGAIN)
                 return None
@@ -144,6 +152,19 @@ class Line:
                 return await self._aside.park_too(row, case)
             case _:
                 assert_never(found)
+
+    async def _judged(self, row: Row, case: InHand) -> Verdict:
+        at, mail, most = case.record.coordinates, case.mail, self._max_attempts
+        comparable = await self.editions.comparable(row, mail)
+        found = verdict(row, mail, at, most, comparable=comparable, replay=case.replay)
+        if isinstance(found, Duplicate) and not comparable and row.fingerprint != mail.fingerprint:
+            self._metrics.incomparable.inc()
+        return found
+
+    async def _as_claimed(self, case: InHand, row: Row) -> InHand:
+        """Go on with an open row's mail as it was made first, whatever was deployed since."""
+        mail = await self.editions.as_claimed(case.mail, row, case.record)
+        return replace(case, mail=mail) if isinstance(mail, Mail) else case
 
     async def send(
         self, case: InHand, takes: Row | None, *, clears_doubt: bool = False

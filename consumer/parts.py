@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import secrets
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
 
 from consumer import catalogue, providers, webhooks
 from consumer.catalogue import Catalogue, TopicRule
-from consumer.events import decode
+from consumer.events import Decoder, Format, decode
 from consumer.guard import Guard
-from consumer.intake.cluster import Cluster, Timing
+from consumer.intake.cluster import Cluster, Timing, Tls
 from consumer.intake.kafka import Consumer
 from consumer.intake.loop import Handle, Intake
 from consumer.intake.positions import Edge, StartFrom
+from consumer.making import Making
 from consumer.providers.breaker import State
 from consumer.providers.permits import Permits
+from consumer.reading import Reading
+from consumer.registry import Access, Registry
 from consumer.retry import Retry
 from consumer.routes import Route, Routes
 from consumer.rules import Rules
 from consumer.settings.hooks import source
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Callable, Container
 
     from pydantic import SecretStr
 
     from consumer import settings as config
+    from consumer.guard.privacy import Privacy
     from consumer.telemetry import Metrics
     from consumer.webhooks import Hook
 
@@ -55,17 +60,16 @@ def open_catalogue(settings: config.Settings) -> Catalogue:
     )
 
 
-def cluster(kafka: config.Kafka) -> Cluster:
-    password = kafka.sasl_password
+def cluster(now: Callable[[], config.Kafka]) -> Cluster:
+    """`now`: the section as it is by now; name and password are asked for at each connect."""
+    kafka = now()
     return Cluster(
         ",".join(kafka.bootstrap_servers),
         kafka.security_protocol,
         kafka.sasl_mechanism or "PLAIN",
-        kafka.sasl_username,
-        password.get_secret_value if password else None,
-        _text(kafka.ssl_cafile),
-        _text(kafka.ssl_certfile),
-        _text(kafka.ssl_keyfile),
+        lambda: now().sasl_username,
+        lambda: _secret(now().sasl_password),
+        Tls(*map(_text, (kafka.ssl_cafile, kafka.ssl_certfile, kafka.ssl_keyfile))),
         kafka.sasl_region,
     )
 
@@ -74,14 +78,46 @@ def timing(kafka: config.Kafka) -> Timing:
     return Timing(kafka.session_timeout, kafka.heartbeat_interval, kafka.drain_timeout)
 
 
+def decoder(settings: config.Settings, registry: Registry | None) -> Decoder:
+    formats = {name: Format(topic.format) for name, topic in settings.topics.items()}
+    return Decoder(None if registry is None else registry.known, formats)
+
+
+def registry(now: Callable[[], config.Settings]) -> Registry | None:
+    """Build the client of the schema registry, where one is configured; it connects when asked."""
+    section = now().registry
+    if section is None:
+        return None
+    access = Access(section.url, lambda: _login(now().registry), section.ssl_cafile, section.timeout)
+    return Registry(access)
+
+
+def _login(section: config.Registry | None) -> tuple[str, str] | None:
+    if section is None or section.username is None:
+        return None
+    return section.username, _secret(section.password) or ""
+
+
+def reading(now: Callable[[], config.Settings], mails: Catalogue) -> Reading:
+    settings, schemas = now(), registry(now)
+    return Reading(
+        Making(mails, rules(settings.safety), decoder(settings, schemas)), schemas
+    )
+
+
 def start_from(kafka: config.Kafka) -> StartFrom:
     start = kafka.start_from
     return Edge(start) if isinstance(start, str) else start
 
 
-async def open_guard(settings: config.Settings, name: str, metrics: Metrics) -> Guard:
+async def open_guard(
+    now: Callable[[], config.Settings], name: str, metrics: Metrics, privacy: Privacy
+) -> Guard:
+    """`now`: the configuration as it is by now; the login is asked for at each connect."""
+    settings = now()
     return await Guard.open(
-        settings.postgres.dsn.get_secret_value(),
+        lambda: now().postgres.dsn.get_secret_value(),
+        password=lambda: now().postgres.password_text,
         owner=name,
         lease=settings.guard.lease,
         retention=settings.guard.retention,
@@ -90,6 +126,7 @@ async def open_guard(settings: config.Settings, name: str, metrics: Metrics) -> 
         pool_size=settings.postgres.pool_size,
         on_batch=metrics.guard_batch,
         on_double=lambda row, _proof: _alarm_double(row.key, metrics),
+        privacy=privacy,
     )
 
 
@@ -98,39 +135,57 @@ def _alarm_double(key: str, metrics: Metrics) -> None:
     log.error("accepted twice", key=key, alert="double")
 
 
-def hooks(settings: config.Settings) -> Mapping[str, Hook]:
+def hooks(settings: config.Settings) -> dict[str, Hook]:
     """Build the webhooks of all providers that have one, by name; none where nobody listens."""
     if settings.webhooks is None:
         return {}
-    return webhooks.build(source(name, options) for name, options in settings.providers.items())
+    sources = (source(name, options) for name, options in settings.providers.items())
+    return dict(webhooks.build(sources))
 
 
-def routes(settings: config.Settings, metrics: Metrics, pushing: Container[str]) -> Routes:
+def routes(
+    settings: config.Settings,
+    metrics: Metrics,
+    pushing: Container[str],
+    on_blocked: Callable[[str], None] = lambda _: None,
+) -> Routes:
     """Build every configured provider with its permits. Needs a running loop: permits wait.
 
-    `pushing`: the names of those whose webhook is listened to.
+    `pushing`: the names of those whose webhook is listened to. `on_blocked`: told the provider's
+    name at every answer that nothing may go out.
     """
     return Routes(
         {
-            name: _route(name, options, metrics, pushes=name in pushing)
+            name: Route(
+                providers.build(name, options),
+                _permits(name, options, metrics, partial(on_blocked, name)),
+                name in pushing,
+            )
             for name, options in settings.providers.items()
         }
     )
 
 
-def _route(name: str, options: providers.Options, metrics: Metrics, *, pushes: bool) -> Route:
+def _permits(
+    name: str, options: providers.Options, metrics: Metrics, on_blocked: Callable[[], None]
+) -> Permits:
     def changed(provider: str, sender: str | None, state: State, error: str) -> None:
         metrics.breaker(provider, sender, state)
         tell = log.info if state is State.CLOSED else log.error
         tell("breaker", provider=provider, sender=sender, state=state.name.lower(), error=error)
 
-    permits = Permits(name, concurrency=options.concurrency, rate=options.rate, on_change=changed)
-    return Route(providers.build(name, options), permits, pushes)
+    return Permits(
+        name,
+        concurrency=options.concurrency,
+        rate=options.rate,
+        on_change=changed,
+        on_blocked=on_blocked,
+    )
 
 
-def intake(kafka: config.Kafka, mails: Catalogue, handle: Handle) -> Intake:
+def intake(place: Cluster, kafka: config.Kafka, mails: Catalogue, handle: Handle) -> Intake:
     member = Consumer(
-        cluster(kafka),
+        place,
         group_id=kafka.group_id,
         topics=mails.topics,
         start_from=start_from(kafka),
@@ -156,6 +211,10 @@ def retry(settings: config.Settings) -> Retry:
 
 def _bytes(secret: SecretStr | None) -> bytes | None:
     return secret.get_secret_value().encode() if secret else None
+
+
+def _secret(secret: SecretStr | None) -> str | None:
+    return secret.get_secret_value() if secret else None
 
 
 def _text(path: object | None) -> str | None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import random
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +24,7 @@ from urllib.parse import quote
 import aiohttp
 import orjson
 import structlog
+from aiohttp import BasicAuth
 
 from consumer.model import NoSchema, Schema, elapsed
 
@@ -41,8 +42,7 @@ class Access:
     """Where the registry is and how it is entered. Durations in seconds."""
 
     url: str
-    username: str | None = None
-    password: str | None = None
+    login: Callable[[], tuple[str, str] | None] = lambda: None  # name, password; at each request
     cafile: Path | None = None
     timeout: float = 10.0
     first_pause: float = 0.5  # before the second request; doubles
@@ -74,7 +74,7 @@ class Registry:
         self._questions: dict[int, _Question] = {}
         self._session: aiohttp.ClientSession | None = None
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """Ask no more; who still waits is cancelled."""
         works = [question.work for question in self._questions.values()]
         for work in works:
@@ -82,6 +82,7 @@ class Registry:
         await asyncio.gather(*works, return_exceptions=True)
         if self._session is not None:
             await self._session.close()
+            self._session = None
 
     @property
     def away(self) -> float:
@@ -103,9 +104,12 @@ class Registry:
         question = self._questions.get(number)
         if question is None:
             question = _Question(asyncio.create_task(self._ask(number)))
-            question.work.add_done_callback(lambda _: self._questions.pop(number, None))
+            question.work.add_done_callback(lambda _: self._answered(number))
             self._questions[number] = question
         return question
+
+    def _answered(self, number: int) -> None:
+        self._questions.pop(number).tried.set()
 
     async def _ask(self, number: int) -> None:
         """Ask until there is an answer, with longer and longer pauses."""
@@ -127,7 +131,6 @@ class Registry:
             pause = min(2 * pause, self._access.longest_pause)
         self._came_back()
         self._remember(number, found)
-        self._questions[number].tried.set()
 
     def _remember(self, number: int, found: Schema | NoSchema) -> None:
         self.known[number] = found
@@ -171,11 +174,16 @@ class Registry:
     async def _get(self, path: str) -> Mapping[str, Any]:
         url = self._access.url.rstrip("/") + path
         try:
-            async with self._opened().get(url, allow_redirects=False) as response:
+            entry = self._entry()
+            async with self._opened().get(url, auth=entry, allow_redirects=False) as response:
                 body = await response.content.read(LONGEST)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise _Away(type(error).__name__) from None
         return _read(response.status, body)
+
+    def _entry(self) -> BasicAuth | None:
+        login = self._access.login()
+        return None if login is None else BasicAuth(*login, encoding="utf-8")
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -184,12 +192,8 @@ class Registry:
 
 
 def _session(access: Access) -> aiohttp.ClientSession:
-    entry = None
-    if access.username is not None:
-        entry = aiohttp.BasicAuth(access.username, access.password or "", encoding="utf-8")
     trust = ssl.create_default_context(cafile=access.cafile)
     return aiohttp.ClientSession(
-        auth=entry,
         connector=aiohttp.TCPConnector(ssl=trust, limit=4),
         timeout=aiohttp.ClientTimeout(total=access.timeout),
         headers={"Accept": "application/vnd.schemaregistry.v1+json, application/json"},

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from consumer.keys import RESENT, send_key
-from consumer.model import Bad, Mail, Message, Skipped, SkipRule
+from consumer.model import Bad, Mail, Message, NeedsSchema, Skipped, SkipRule
 
 if TYPE_CHECKING:
     from consumer.making import Making
@@ -40,6 +40,8 @@ def propose(making: Making, row: Row, record: Record) -> Proposal | str:
             return f"its record cannot be read as a mail any more ({reason}: {detail})"
         case Skipped(rule):
             return f"its record is skipped by the rule {rule}"
+        case NeedsSchema():
+            return "the schema of its record is not known: the registry does not answer"
         case Mail():
             return _proposed(making, row, record, mail)
 

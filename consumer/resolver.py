@@ -24,7 +24,7 @@ from consumer.endings import Ended, LetGo
 from consumer.guard.errors import GuardClosed
 from consumer.hand import InHand
 from consumer.intake.hold import Hold
-from consumer.model import Mail
+from consumer.model import Mail, NeedsSchema
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -76,7 +76,7 @@ class Resolver:
                 due = await self._guard.take_due(TOGETHER)
                 if self._stopping.is_set():
                     break  # what was taken is due again in a minute
-                await asyncio.gather(*map(self._take, due))
+                await asyncio.gather(*map(self.work, due))
                 telling = self._told_beside(telling, some=bool(due))
                 if len(due) < TOGETHER:
                     await self._pause()
@@ -108,7 +108,8 @@ class Resolver:
         for hold in self._holds:
             hold.recall(hard=True)
 
-    async def _take(self, due: Due) -> None:
+    async def work(self, due: Due) -> None:
+        """Do the next step for a letter that this worker has taken."""
         hold = Hold()
         work = asyncio.create_task(self._step(due, hold))
         hold.bind(work)
@@ -140,7 +141,12 @@ class Resolver:
 
     async def _step(self, due: Due, hold: Hold) -> Ending | None:
         """Do what the letter is parked for, by what stands under its key now."""
-        way = course(due.letter, due.row, self._line.making.read(due.record))
+        read = await self._line.reading.glance(due.record)
+        if isinstance(read, NeedsSchema):
+            return None  # the registry is away: the letter is due again in a minute
+        if due.row is not None and due.row.coordinates == due.letter.coordinates:
+            read = await self._line.editions.as_claimed(read, due.row, due.record)
+        way = course(due.letter, due.row, read)
         match way:
             case Anew():
                 return await self._replay(due, hold)
@@ -171,7 +177,7 @@ class Resolver:
         return ending
 
     async def _replay(self, due: Due, hold: Hold) -> Ending:
-        ending = await self._line.handle(due.record, hold, replay=True)
+        ending = await self._line.handle(due.record, hold, parked=True, replay=due.replay)
         if not isinstance(ending, LetGo):
             if ending.result in _TELLS_NOBODY:
                 await self._publish(ending)
@@ -184,7 +190,9 @@ class Resolver:
         self._tell_again_at = began + TELL
         self._tell_not_before = began + TELL_SHARE * (time.monotonic() - began)
         for settled in outcomes:
-            mail = self._line.making.read(settled.record)
+            mail = await self._line.reading.glance(settled.record)
+            if isinstance(mail, NeedsSchema):
+                continue  # told when the registry is back: the outcome names the entity
             await self._publish(endings.told(settled.row, mail if isinstance(mail, Mail) else None))
             await self._guard.outcome_told(settled.row)
         for news in await self._guard.news_due():

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from consumer.catalogue import Catalogue
 from consumer.cli.app import Stop
+from consumer.cli.asked import Decode
 from consumer.cli.files import Piece, read_pieces
 from consumer.events import decode
 from consumer.model import Bad, Event, Mail, Reason, Record, Skipped
@@ -36,19 +37,30 @@ def readings(
     topic: str | None = None,
     headers: Sequence[str] | None = None,
     raw: bool = False,
+    read: Decode = decode,
 ) -> list[Reading]:
     """Read all events of a file, or of an example: "order.receipt" or "order.receipt/minimal".
 
     `headers`: "NAME=VALUE" each, of every record. `raw`: the file is one value as it stands, for
-    the topic that is named.
+    the topic that is named. `read`: decodes, as `asked.decoding` makes it where there is a
+    configuration.
     """
-    pairs = tuple(map(_header, headers or ()))
+    eyes = _Eyes(catalogue, read, tuple(map(_header, headers or ())))
     if raw:
-        return [_read(catalogue, _whole(Path(named)), _known(topic), pairs)]
+        return [_read(eyes, _whole(Path(named)), _known(topic))]
     return [
-        _read(catalogue, piece, _topic(catalogue, piece, known, pairs), pairs)
+        _read(eyes, piece, _topic(eyes, piece, known))
         for piece, known in _pieces(catalogue, named, topic)
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Eyes:
+    """What events of files are read with, and the headers of their records."""
+
+    catalogue: Catalogue
+    decode: Decode
+    headers: tuple[Header, ...]
 
 
 def _header(text: str) -> Header:
@@ -94,18 +106,15 @@ def _folder_topic(catalogue: Catalogue, file: Path) -> str | None:
     return mail_type.topic if mail_type is not None and folder.name == "examples" else None
 
 
-def _topic(
-    catalogue: Catalogue, piece: Piece, known: str | None, headers: tuple[Header, ...]
-) -> str:
+def _topic(eyes: _Eyes, piece: Piece, known: str | None) -> str:
     """Find the one topic on which this event would be a mail's, or ask for it."""
     if known is not None:
         return known
-    topics = sorted(catalogue.topics)
-    seen = {topic: _read(catalogue, piece, topic, headers) for topic in topics}
+    seen = {topic: _read(eyes, piece, topic) for topic in sorted(eyes.catalogue.topics)}
     fitting = [topic for topic, reading in seen.items() if _listened_to(reading)]
     if len(fitting) == 1:
         return fitting[0]
-    raise Stop(f"{piece.place}: {_undecided(catalogue, seen, fitting)}", code=2)
+    raise Stop(f"{piece.place}: {_undecided(eyes.catalogue, seen, fitting)}", code=2)
 
 
 def _undecided(catalogue: Catalogue, seen: Mapping[str, Reading], fitting: Sequence[str]) -> str:
@@ -142,10 +151,10 @@ def _listened_to(reading: Reading) -> bool:
             return True
 
 
-def _read(catalogue: Catalogue, piece: Piece, topic: str, headers: tuple[Header, ...]) -> Reading:
-    now = time.time_ns() // 1_000_000
-    record = Record(topic, 0, piece.line, now, None, piece.value, headers)
-    event = decode(record)
+def _read(eyes: _Eyes, piece: Piece, topic: str) -> Reading:
+    now, catalogue = time.time_ns() // 1_000_000, eyes.catalogue
+    record = Record(topic, 0, piece.line, now, None, piece.value, eyes.headers)
+    event = eyes.decode(record)
     if not isinstance(event, Event):
         return Reading(piece.place, record, event)
     mail = catalogue.read(record, event)

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import aclosing
 
 from consumer import parts, providers, settings
 from consumer.forecast import Forecast, Foresight
 from consumer.guard.desk import Desk
-from consumer.making import Making
 
 _TOGETHER = 50  # letters in memory at once; each may hold ten megabytes
 
 
 def foresight(found: settings.Settings) -> Foresight:
-    making = Making(parts.open_catalogue(found), parts.rules(found.safety))
+    reading = parts.reading(lambda: found, parts.open_catalogue(found))
     known = {name: providers.build(name, options) for name, options in found.providers.items()}
-    return Foresight(making, known, found.retry.max_attempts)
+    return Foresight(reading, known, found.retry.max_attempts)
 
 
 async def foretold(desk: Desk, eyes: Foresight, ids: Sequence[int]) -> list[Forecast]:
     """Foretell letters, in this order."""
     found: list[Forecast] = []
-    for first in range(0, len(ids), _TOGETHER):
-        some = await desk.letters(ids[first : first + _TOGETHER])
-        found += await eyes.of(desk, some)
+    async with aclosing(eyes.reading):
+        for first in range(0, len(ids), _TOGETHER):
+            some = await desk.letters(ids[first : first + _TOGETHER])
+            found += await eyes.of(desk, some)
     return found

@@ -8,6 +8,7 @@ import typer
 
 from consumer.cli import printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, app
+from consumer.cli.asked import decoding
 from consumer.cli.catalogues import CatalogueOption, open_catalogue
 from consumer.cli.events import Reading, readings, why_not
 from consumer.model import Mail
@@ -48,7 +49,8 @@ def key(
       sendonce key event.json
       sendonce key order.receipt
     """  # noqa: D301 - click's mark: keep these lines
-    found = readings(open_catalogue(config, catalogue), file, topic=topic, headers=header)
+    opened, read = open_catalogue(config, catalogue), decoding(config, catalogue)
+    found = readings(opened, file, topic=topic, headers=header, read=read)
     if as_json:
         printing.document([_facts(reading) for reading in found])
     else:

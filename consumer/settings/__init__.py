@@ -9,6 +9,7 @@ missing value and contradiction, each with the setting's name and where it came 
 from consumer.settings.following import Followed, follow
 from consumer.settings.kafka import Kafka
 from consumer.settings.loading import DEFAULT_PATH, load
+from consumer.settings.private import Privacy
 from consumer.settings.problems import Problem, SettingsError
 from consumer.settings.sections import (
     Admin,
@@ -16,6 +17,7 @@ from consumer.settings.sections import (
     Guard,
     Outcomes,
     Postgres,
+    Registry,
     Retry,
     Safety,
     Sender,
@@ -28,12 +30,14 @@ __all__ = [
     "DEFAULT_PATH",
     "Admin",
     "Catalogue",
+    "Followed",
     "Guard",
     "Kafka",
-    "Followed",
     "Outcomes",
     "Postgres",
+    "Privacy",
     "Problem",
+    "Registry",
     "Retry",
     "Safety",
     "Sender",
@@ -41,6 +45,6 @@ __all__ = [
     "SettingsError",
     "Topic",
     "Webhooks",
+    "follow",
     "load",
 ]
-    "follow",

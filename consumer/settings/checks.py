@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
+from urllib.parse import urlsplit
 
 from consumer.guard import renew_interval
 from consumer.providers import AnyOptions
 from consumer.settings.hooks import unusable
 from consumer.settings.kafka import Kafka
+from consumer.settings.private import Privacy
 from consumer.settings.problems import Place
-from consumer.settings.sections import Admin, Guard, Retry, Safety, Webhooks
+from consumer.settings.sections import Admin, Guard, Registry, Retry, Safety, Webhooks
 
 Contradiction: TypeAlias = tuple[Place, str]
 
 ANY_PORT: Final = 0
+SHADOW: Final = "shadow"  # ends the name of each group that a shadow reads in
 EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not listened on
 LEASE_MARGIN: Final = 0.1  # of the lease: a statement on its way, a pool that is busy
 
@@ -34,6 +37,12 @@ def contradictions(parts: Mapping[str, Any]) -> Iterator[Contradiction]:
         yield (("retry", "base"), "must not be longer than retry.cap")
     if isinstance(safety := parts.get("safety"), Safety):
         yield from _safety(safety)
+        if isinstance(kafka, Kafka):
+            yield from _group(kafka, safety)
+    if isinstance(privacy := parts.get("privacy"), Privacy):
+        yield from _privacy(privacy, parts.get("guard"))
+    if isinstance(registry := parts.get("registry"), Registry):
+        yield from _login(registry)
     if isinstance(listener := parts.get("webhooks"), Webhooks):
         yield from unusable(providers)
         if isinstance(admin := parts.get("admin"), Admin):
@@ -88,6 +97,44 @@ def _safety(safety: Safety) -> Iterator[Contradiction]:
             ("safety", "redirect_to"),
             "must not stand in production: every mail would go there",
         )
+
+
+def _group(kafka: Kafka, safety: Safety) -> Iterator[Contradiction]:
+    """A shadow commits what nobody has sent: never in a group that a live service goes on with."""
+    in_shadow, named = safety.mode == "shadow", kafka.group_id.endswith(SHADOW)
+    if in_shadow and not named:
+        yield (
+            ("kafka", "group_id"),
+            f"must end in {SHADOW!r} while safety.mode is shadow: a group of its own, which no"
+            " live service goes on with",
+        )
+    if named and not in_shadow:
+        yield (
+            ("kafka", "group_id"),
+            f"must not end in {SHADOW!r} while safety.mode is live: its offsets are a shadow's,"
+            " which sent nothing",
+        )
+
+
+def _privacy(privacy: Privacy, guard: object) -> Iterator[Contradiction]:
+    known = ", ".join(sorted(privacy.keys)) or "none"
+    if privacy.current is None and len(privacy.keys) > 1:
+        yield (("privacy", "current"), f"is needed: which key seals new letters; keys are {known}")
+    if privacy.current is not None and privacy.current not in privacy.keys:
+        yield (("privacy", "current"), f"names no key of privacy.keys; there are {known}")
+    hashes = not isinstance(guard, Guard) or guard.fingerprint_key is not None
+    if privacy.blank_recipients_after is not None and not hashes:
+        yield (
+            ("privacy", "blank_recipients_after"),
+            "needs guard.fingerprint_key: what is blanked is found by a hash under it",
+        )
+
+
+def _login(registry: Registry) -> Iterator[Contradiction]:
+    if (registry.username is None) != (registry.password is None):
+        yield (("registry", "username"), "and registry.password are only of use together")
+    if urlsplit(registry.url).username is not None:
+        yield (("registry", "url"), "must hold no login: write registry.username and .password")
 
 
 def _ports(listener: Webhooks, admin: Admin) -> Iterator[Contradiction]:

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from consumer.settings.kafka import Kafka
+from consumer.settings.private import Privacy
 from consumer.settings.sections import (
     Admin,
     Catalogue,
     Guard,
     Outcomes,
     Postgres,
+    Registry,
     Retry,
     Safety,
     Sender,
@@ -28,10 +30,12 @@ SECTIONS: Final[Mapping[str, type[Section]]] = {
     "retry": Retry,
     "outcomes": Outcomes,
     "safety": Safety,
+    "privacy": Privacy,
     "admin": Admin,
     "webhooks": Webhooks,
+    "registry": Registry,
 }
-OPTIONAL: Final = frozenset({"webhooks"})  # absent: off
+OPTIONAL: Final = frozenset({"webhooks", "registry"})  # absent: off
 # Sections of sections, by a name that people choose; providers are read by their type.
 NAMED: Final[Mapping[str, type[Section] | None]] = {
     "topics": Topic,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -12,10 +12,13 @@ from consumer.model import Address
 from consumer.providers import AnyOptions
 from consumer.settings.kafka import Kafka
 from consumer.settings.mailboxes import AllowList, Mailbox, Recipient
+from consumer.settings.private import Privacy
 from consumer.settings.values import (
     Dsn,
     Duration,
+    ExistingFile,
     Folder,
+    HttpUrl,
     Names,
     Port,
     Secret,
@@ -33,9 +36,6 @@ class Topic(Section):
 
     ignore: Names = ()
     only_listed: Truth = False  # True: every type that no folder of the catalogue listens to
-
-
-class Postgres(Section):
     format: Literal["auto", "confluent", "debezium"] = "auto"
 
 
@@ -47,27 +47,30 @@ class Registry(Section):
     password: Secret | None = None
     ssl_cafile: ExistingFile | None = None  # default: the system's authorities
     timeout: Duration = 10.0
+
+
+class Postgres(Section):
     """`migrate_dsn`: the direct way, as the owner of the tables; default: `dsn`.
 
+    `password`: of `dsn`, where it stands apart from it; it wins over one that stands in it.
     `pool_size`: connections of a worker for all that is not claim, outcome or renewal, which
     have theirs.
     """
-    `password`: of `dsn`, where it stands apart from it; it wins over one that stands in it.
 
     dsn: Dsn
+    password: Secret | None = None
     migrate_dsn: Dsn | None = None
     pool_size: Annotated[Whole, Field(ge=1, le=100)] = 2
     pgbouncer: Truth = False  # True: transaction pooling stands in between
-    password: Secret | None = None
     start_timeout: Duration = 60.0  # how long `run` waits for Kafka and Postgres at the start
 
-
-class Catalogue(Section):
-    path: Folder = Path("schemas")
     @property
     def password_text(self) -> str | None:
         return None if self.password is None else self.password.get_secret_value()
 
+
+class Catalogue(Section):
+    path: Folder = Path("schemas")
 
 
 class Guard(Section):
@@ -91,11 +94,15 @@ class Outcomes(Section):
 
 
 class Safety(Section):
-    """Outside production only `allow` is sent to. `environment` has no default: say it."""
+    """Outside production only `allow` is sent to. `environment` has no default: say it.
+
+    `mode`: in shadow everything is done but claiming and sending, under a group of its own.
+    """
 
     environment: Text
     allow: AllowList = ()
     redirect_to: Recipient | None = None
+    mode: Literal["live", "shadow"] = "live"
 
     @property
     def production(self) -> bool:
@@ -130,8 +137,10 @@ class Settings(Section):
     retry: Retry
     outcomes: Outcomes
     safety: Safety
+    privacy: Privacy
     admin: Admin
     webhooks: Webhooks | None
+    registry: Registry | None
     senders: Mapping[str, Sender]
     providers: Mapping[str, AnyOptions]
 

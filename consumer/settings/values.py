@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
-from consumer.providers.options import seconds
+from consumer.providers.options import http_url, seconds
 from consumer.settings.dsn import check_dsn
 
 _TRUTHS: Final = {"true": True, "false": False}
@@ -130,4 +130,5 @@ Servers: TypeAlias = Annotated[tuple[Text, ...], Field(min_length=1), BeforeVali
 StartFrom: TypeAlias = Annotated[Literal["earliest", "latest"] | datetime, BeforeValidator(_start)]
 Folder: TypeAlias = Annotated[Path, BeforeValidator(_path)]
 ExistingFile: TypeAlias = Annotated[Path, BeforeValidator(_file)]
+HttpUrl: TypeAlias = Annotated[Text, AfterValidator(http_url)]
 Dsn: TypeAlias = Annotated[Secret, AfterValidator(_dsn)]

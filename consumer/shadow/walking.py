@@ -31,9 +31,9 @@ from consumer.model import IMPORTED, Bad, Message, Prepared, Reason, Rejected, S
 if TYPE_CHECKING:
     from consumer.guard.shadows import Onlooker
     from consumer.intake.hold import Hold
-    from consumer.making import Making
     from consumer.model import Mail, Record, Row
     from consumer.providers import Provider
+    from consumer.reading import Reading
 
 _ROUND = 1  # attempts of one: a shadow makes none, so only `waiting` rows of others meet it
 
@@ -42,7 +42,7 @@ _ROUND = 1  # attempts of one: a shadow makes none, so only `waiting` rows of ot
 class Shadow:
     """Walks records. `counts`: what the records of this process came to."""
 
-    making: Making
+    reading: Reading
     onlooker: Onlooker
     providers: Mapping[str, Provider]
     counts: Counter[Would] = field(default_factory=Counter)
@@ -62,7 +62,7 @@ class Shadow:
         return True
 
     async def _walk(self, record: Record) -> Note:
-        read = self.making.read(record)
+        read = await self.reading.read(record)
         if isinstance(read, Skipped):
             return Note(record.coordinates, Would.SKIPPED, read.rule, read.event_type)
         if isinstance(read, Bad):
@@ -92,7 +92,7 @@ class Shadow:
                 assert_never(found)
 
     def _new(self, mail: Mail, row: Row | None) -> tuple[Would, str]:
-        ready = self.making.ready(mail, replay=False, claimed=row is not None)
+        ready = self.reading.making.ready(mail, replay=False, claimed=row is not None)
         match ready:
             case SkipRule():
                 return Would.SKIPPED, ready

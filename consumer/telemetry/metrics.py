@@ -78,6 +78,8 @@ class Metrics:
         self.webhooks = WebhookCounts(registry)
         self.doubles = counter(registry, "doubles", "Second acceptances seen for one key.")
         self.fenced = counter(registry, "fenced_writes", "Writes that a later epoch kept out.")
+        text = "Duplicates whose contexts say nothing about each other: a deploy lies between."
+        self.incomparable = counter(registry, "fingerprint_incomparable", text)
 
     def _time_things(self, registry: CollectorRegistry) -> None:
         self._to_attempt = histograms(
@@ -130,6 +132,11 @@ class Metrics:
         self._kafka_away = Gauge(
             "sendonce_kafka_unreachable_seconds",
             "For how long no broker has answered; 0: they do.",
+            registry=registry,
+        )
+        self._registry_away = Gauge(
+            "sendonce_registry_unreachable_seconds",
+            "For how long the schema registry has not answered; 0: it does, or was not asked.",
             registry=registry,
         )
         lost = Gauge(
@@ -234,6 +241,10 @@ class Metrics:
         self._in_flight.set_function(in_flight)
         self._leases.set_function(leases)
         self._kafka_away.set_function(kafka_away)
+
+
+    def watch_registry(self, away: Callable[[], float]) -> None:
+        self._registry_away.set_function(away)
 
 
 def _age(record: Record) -> float:

@@ -17,7 +17,9 @@ from consumer.flights import Flights
 from consumer.inquiry import Inquiry
 from consumer.intake.loop import Intake
 from consumer.line import Line
+from consumer.making import Making
 from consumer.providers.permits import Permits
+from consumer.reading import Reading
 from consumer.resolver import Resolver
 from consumer.retry import Retry
 from consumer.routes import Route, Routes
@@ -42,7 +44,7 @@ class Uncounted:
     """Metrics: nobody looks at them here."""
 
     def __init__(self) -> None:
-        self.fenced = self
+        self.fenced = self.incomparable = self
 
     def inc(self) -> None: ...
     def claim(self, *_: object) -> None: ...
@@ -105,7 +107,7 @@ class Worker:
         retry = Retry(max_attempts=setting.max_attempts)
         pilot = Pilot(real, self._routes(), rules, retry, _METRICS)
         takeoff = Takeoff(pilot, Aside(real), Flights(self.process.name))
-        line = Line(cast("Any", self._deploy), real, takeoff, Silent())
+        line = Line(Reading(Making(cast("Any", self._deploy), rules)), real, takeoff, Silent())
         publisher = SimPublisher(world.network, world.outcomes) if setting.outcomes else None
         return line, Inquiry(line, real, takeoff), Delivery(_METRICS, cast("Any", publisher))
 

@@ -33,6 +33,7 @@ STRAIGHT = (
     "inquiry",
     "courses",
     "making",
+    "reading",
     "forecast",
     "resending",
     "rules",
@@ -48,7 +49,8 @@ NOT_ON_THE_LINE = frozenset({"settings", "cli", "admin", "service", "parts", "as
 ONLY_IN = {
     "aiokafka": ("intake/kafka",),
     "asyncpg": ("guard",),
-    "aiohttp": ("providers", "admin", "demo", "webhooks"),
+    "aiohttp": ("providers", "admin", "demo", "webhooks", "registry.py"),
+    "fastavro": ("events",),
     "botocore": ("providers",),
     "aiosmtplib": ("providers",),
     "jinja2": ("catalogue",),

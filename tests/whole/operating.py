@@ -23,6 +23,7 @@ from consumer.flight import Pilot
 from consumer.flights import Flights
 from consumer.guard import Guard
 from consumer.guard.desk import Desk
+from consumer.guard.privacy import UNSEALED
 from consumer.inquiry import Inquiry
 from consumer.line import Line
 from consumer.making import Making
@@ -123,7 +124,7 @@ async def office(dsn: str, folder: Path) -> AsyncIterator[Office]:
     found = settings.load(config, {})
     metrics = Metrics()
     async with AsyncExitStack() as stack:
-        guard = await parts.open_guard(found, parts.owner(), metrics)
+        guard = await parts.open_guard(lambda: found, parts.owner(), metrics, UNSEALED)
         stack.push_async_callback(guard.close)
         desk = await Desk.open(dsn, environment="test")
         stack.push_async_callback(desk.close)
@@ -133,7 +134,7 @@ async def office(dsn: str, folder: Path) -> AsyncIterator[Office]:
             stack.push_async_callback(route.provider.close)
         pilot = Pilot(guard, routes, parts.rules(found.safety), parts.retry(found), metrics)
         takeoff = Takeoff(pilot, Aside(guard), Flights("here"))
-        line = Line(parts.open_catalogue(found), guard, takeoff, tracing())
+        line = Line(parts.reading(lambda: found, parts.open_catalogue(found)), guard, takeoff, tracing())
         published: list[Ended] = []
 
         async def publish(ended: Ended) -> None:
