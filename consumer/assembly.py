@@ -29,6 +29,7 @@ from consumer.patience import patiently
 from consumer.privacy import privacy
 from consumer.resolver import Resolver
 from consumer.rotation import Rotation
+from consumer.running import Running
 from consumer.sweep import Sweep
 from consumer.takeoff import Takeoff
 from consumer.telemetry.tracing import tracing
@@ -57,20 +58,6 @@ log = structlog.get_logger("service")
 # Seconds that a stop waits for answers under way: little for a scraper, more for news.
 SCRAPES = 2.0
 NEWS = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Running:
-    """A started service: what its owner runs, and later stops."""
-
-    guard: Guard
-    routes: Routes
-    intake: Intake
-    resolver: Resolver
-    sweep: Sweep
-    newcomers: Newcomers
-    upkeep: Upkeep
-    rotation: Rotation
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,17 +112,17 @@ class Assembly:
         hooks = parts.hooks(self.settings)
         rotation = Rotation(self.followed, hooks, self.cluster.tls)
         routes = parts.routes(self.settings, self.metrics, hooks, rotation.ask)
-        await self._listen()
+        await self.listen()
         guard = await self._guard(catalogue)
         await guard.shelf.keep(catalogue.editions)  # before the first row names one
         await self._hear(hooks, guard)
         await self._open(routes)
         delivery = Delivery(self.metrics, await self._publisher())
         takeoff = Takeoff(self._pilot(guard, routes), Aside(guard), Flights(self.owner))
-        line = Line(self._reading(catalogue), guard, takeoff, tracing())
+        line = Line(self.reading(catalogue), guard, takeoff, tracing())
         kafka = self.settings.kafka
         intake = parts.intake(self.cluster, kafka, catalogue, delivery.handle_with(line))
-        await self._wait_for_kafka(intake.open, partial(_listeners, catalogue))
+        await self.wait_for_kafka(intake.open, partial(listeners, catalogue))
         self._watch(intake, guard, routes)
         inquiry = Inquiry(line, guard, takeoff)
         resolver = Resolver(guard, line, inquiry, delivery.finish, self.metrics)
@@ -144,7 +131,7 @@ class Assembly:
         sweep = self._sweep(guard)
         return Running(guard, routes, intake, resolver, sweep, newcomers, upkeep, rotation)
 
-    def _reading(self, catalogue: Catalogue) -> Reading:
+    def reading(self, catalogue: Catalogue) -> Reading:
         reading = parts.reading(lambda: self.followed.now, catalogue)
         self.stack.push_async_callback(reading.aclose)
         registry = self.vitals.registry = reading.registry
@@ -157,7 +144,7 @@ class Assembly:
         self.stack.push_async_callback(reader.close)
         return Sweep(guard, reader)
 
-    async def _listen(self) -> None:
+    async def listen(self) -> None:
         """Listen early: a service that waits for its database is alive, and not ready."""
         admin = self.settings.admin
         health = self.vitals.health()
@@ -203,11 +190,11 @@ class Assembly:
         if topic is None:
             return None
         publisher = OutcomePublisher(self.cluster, topic)
-        await self._wait_for_kafka(publisher.open, lambda _: "outcomes.topic")
+        await self.wait_for_kafka(publisher.open, lambda _: "outcomes.topic")
         self.stack.push_async_callback(publisher.close)
         return publisher
 
-    async def _wait_for_kafka(
+    async def wait_for_kafka(
         self, attempt: Callable[[], Awaitable[None]], named_by: Callable[[Collection[str]], str]
     ) -> None:
         """`named_by`: says where topics are named, should they be missing."""
@@ -232,7 +219,7 @@ class Assembly:
         )
 
 
-def _listeners(catalogue: Catalogue, topics: Collection[str]) -> str:
+def listeners(catalogue: Catalogue, topics: Collection[str]) -> str:
     """Name the folders of the catalogue that listen to any of the topics."""
     names = sorted(name for name, one in catalogue.types.items() if one.topic in topics)
     return f"{', '.join(names)} in the catalogue"

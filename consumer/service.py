@@ -2,6 +2,7 @@
 
     start     wait for Postgres and Kafka (within start_timeout), open providers, listen, join
     run       the intake hands records to the line; beside it: renewals, heartbeat, resolver, upkeep
+              (in shadow mode: to the shadow, and beside it next to nothing; see `shadow`)
     stop      intake first (it drains and commits), then the tasks, then the parts, in reverse order
 
 A task that ends by itself ends the process: whatever it did is not done any more, and silence about
@@ -13,13 +14,13 @@ from __future__ import annotations
 import asyncio
 import signal
 from contextlib import AsyncExitStack, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
-from consumer import collector
+from consumer import collector, shadow
 from consumer.admin import CannotListenError, Heartbeat
-from consumer.assembly import Assembly, Running
+from consumer.assembly import Assembly
 from consumer.guard import SetupError
 from consumer.intake.cluster import KafkaRefusedError, OffsetsLostError
 from consumer.intake.loop import StuckError
@@ -54,6 +55,22 @@ def run(followed: Followed) -> int:
     return asyncio.run(Service(followed).serve())
 
 
+class Crew(Protocol):
+    """What works between start and stop: the service itself, or its shadow."""
+
+    async def keep(self) -> None:
+        """Go on to the very end of a stop."""
+
+    def tasks(self, pulse: Heartbeat, vitals: Vitals) -> list[asyncio.Task[None]]:
+        """Start the work; whoever calls owns the tasks."""
+
+    async def stop(self, budget: float) -> str | None:
+        """Drain within `budget` seconds; return the name of a task that has last words."""
+
+    async def leave(self) -> None:
+        """Say that this process is gone."""
+
+
 class Service:
     """One process of the service, from start to stop."""
 
@@ -71,15 +88,20 @@ class Service:
         try:
             async with AsyncExitStack() as stack:
                 assembly = Assembly(self._followed, self._metrics, self._vitals, stack)
-                running = await self._unless_stopped(asyncio.create_task(assembly.start()))
-                code = 0 if running is None else await self._work(running)
+                crew = await self._unless_stopped(asyncio.create_task(self._start(assembly)))
+                code = 0 if crew is None else await self._work(crew)
         except REFUSALS as refusal:
             log.error("cannot go on", reason=str(refusal))  # noqa: TRY400 - told, not traced
             return 1
         log.info("stopped", exit_code=code)
         return code
 
-    async def _unless_stopped(self, starting: asyncio.Task[Running]) -> Running | None:
+    async def _start(self, assembly: Assembly) -> Crew:
+        if self._followed.now.safety.mode == "shadow":
+            return await shadow.start(assembly)
+        return await assembly.start()
+
+    async def _unless_stopped(self, starting: asyncio.Task[Crew]) -> Crew | None:
         """Wait for the start, or for a stop that comes first."""
         stopping = asyncio.create_task(self._stop.wait())
         await asyncio.wait([starting, stopping], return_when=asyncio.FIRST_COMPLETED)
@@ -90,37 +112,29 @@ class Service:
         await asyncio.wait([starting])
         return None
 
-    async def _work(self, running: Running) -> int:
-        renewals = asyncio.create_task(running.guard.renew_forever(), name="renewals")
-        rotating = running.rotation.run(running.routes, self._vitals.refused)
-        tasks = [
-            asyncio.create_task(running.intake.run(), name="intake"),
-            asyncio.create_task(running.resolver.run(), name="resolver"),
-            asyncio.create_task(running.sweep.run(), name="sweep"),
-            asyncio.create_task(rotating, name="rotation"),
-            *running.upkeep.tasks(self._pulse),
-        ]
-        self._vitals.own([renewals, *tasks])
+    async def _work(self, crew: Crew) -> int:
+        keeping = asyncio.create_task(crew.keep(), name="renewals")
+        tasks = crew.tasks(self._pulse, self._vitals)
+        self._vitals.own([keeping, *tasks])
         collector.settle()
         log.info("working")
         stopping = asyncio.create_task(self._stop.wait())
-        await asyncio.wait([stopping, renewals, *tasks], return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([stopping, keeping, *tasks], return_when=asyncio.FIRST_COMPLETED)
         stopping.cancel()
-        code = _verdict([renewals, *tasks])
-        await self._shut_down(running, tasks)
-        await _ended([renewals])
+        code = _verdict([keeping, *tasks])
+        await self._shut_down(crew, tasks)
+        await _ended([keeping])
         return code
 
-    async def _shut_down(self, running: Running, tasks: list[asyncio.Task[None]]) -> None:
+    async def _shut_down(self, crew: Crew, tasks: list[asyncio.Task[None]]) -> None:
         """Leases are renewed to the last: what is still in hand must not pass for abandoned."""
-        running.resolver.stop()
-        await running.intake.stop(self._budget)
-        last = [task for task in tasks if task.get_name() == "resolver"]
-        await asyncio.wait(last, timeout=TASK_BUDGET)  # it tells upstream what it settled
+        name = await crew.stop(self._budget)
+        if last := [task for task in tasks if task.get_name() == name]:
+            await asyncio.wait(last, timeout=TASK_BUDGET)
         await _ended(tasks)
         with suppress(TimeoutError):
             async with asyncio.timeout(TASK_BUDGET):
-                await running.guard.leave()
+                await crew.leave()
 
     def _listen_for_signals(self) -> None:
         loop = asyncio.get_running_loop()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from consumer.admin import Health
 from consumer.providers.breaker import State
@@ -13,12 +13,18 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from consumer.admin import Heartbeat
-    from consumer.guard import Guard
     from consumer.intake.loop import Intake
     from consumer.registry import Registry
     from consumer.routes import Routes
 
 STARTING = "starting"
+
+
+class Reached(Protocol):
+    """What reaches Postgres: the guard, or a shadow's onlooker."""
+
+    @property
+    def away_since(self) -> datetime | None: ...
 
 
 class Vitals:
@@ -28,7 +34,7 @@ class Vitals:
         self._pulse = pulse
         self._tasks: Sequence[asyncio.Task[None]] = ()
         self.intake: Intake | None = None
-        self._guard: Guard | None = None
+        self._guard: Reached | None = None
         self._routes: Routes | None = None
         self.registry: Registry | None = None  # None: none is configured
 
@@ -40,11 +46,12 @@ class Vitals:
                 "kafka": self._kafka,
                 "postgres": self._postgres,
                 "providers": self._open,
+                "pause": self._paused,
                 "registry": self._registry,
             },
         )
 
-    def watch(self, intake: Intake, guard: Guard, routes: Routes) -> None:
+    def watch(self, intake: Intake, guard: Reached, routes: Routes) -> None:
         self.intake, self._guard, self._routes = intake, guard, routes
 
     def own(self, tasks: Sequence[asyncio.Task[None]]) -> None:
@@ -56,7 +63,7 @@ class Vitals:
             route.permits.snapshot().state is not State.CLOSED
             for route in self._routes.by_name.values()
         )
-        return blocked or bool(self._kafka() or self._postgres())
+        return blocked or bool(self._kafka() or self._postgres() or self._registry())
 
     def _loop(self) -> str | None:
         return self._pulse() if self._tasks else None
@@ -98,6 +105,12 @@ class Vitals:
     def _registry(self) -> str | None:
         """Known only while some record waits for a schema; else nobody asks it."""
         return None if self.registry is None else _unreachable(self.registry.away_since)
+
+    def _paused(self) -> str | None:
+        """Ready while anything goes out; what a person stopped in part is told by its metric."""
+        if self._routes is None or not self._routes.pauses.stands_still():
+            return None
+        return f"paused: {', '.join(map(str, self._routes.pauses.standing))}"
 
 
 def _unreachable(since: datetime | None) -> str | None:
