@@ -102,10 +102,16 @@ def _closed(row: Row, read: Mail | Skipped | Bad) -> Course:
 
 
 def verdict(
-    row: Row, mail: Mail, at: Coordinates, max_attempts: int, *, replay: bool = False
+    row: Row,
+    mail: Mail,
+    at: Coordinates,
+    max_attempts: int,
+    *,
+    comparable: bool | None = None,
+    replay: bool = False,
 ) -> Verdict:
     """Judge a found row; `replay`: a person asked, so what failed before is tried again."""
-    found = judge(row, mail, at, max_attempts)
+    found = judge(row, mail, at, max_attempts, comparable=comparable)
     if replay and isinstance(found, Redelivery) and row.status is Status.FAILED:
         return TakeOver(row)
     return found

@@ -22,6 +22,7 @@ from consumer.courses import (
     course,
     verdict,
 )
+from consumer.editions import Editions
 from consumer.guard.rows import Place
 from consumer.guard.verdict import (
     Abandoned,
@@ -74,6 +75,14 @@ class Forecast:
     key: str | None = None  # of the mail that it is about
 
 
+@dataclass(frozen=True, slots=True)
+class _Stands:
+    """A row, and whether its fingerprint says anything about a mail's that found it."""
+
+    row: Row
+    comparable: bool = True
+
+
 @dataclass(slots=True)
 class Foresight:
     """Foretells the letters of one replay, in order: an earlier one may send a later one's mail."""
@@ -86,24 +95,38 @@ class Foresight:
     async def of(self, desk: Desk, letters: Sequence[DeadLetter]) -> list[Forecast]:
         """Foretell letters that were read with their records."""
         own = await desk.rows({key for one in letters if (key := one.idempotency_key)})
-        reads = [await self.reading.glance(_record(letter)) for letter in letters]
-        places = [
-            Place(read.key, read.type.name, letter.coordinates)
+        editions = Editions(self.reading.making, desk.edition)
+        reads = [await self._read(letter, own, editions) for letter in letters]
+        mails = [
+            (Place(read.key, read.type.name, letter.coordinates), read)
             for letter, read in zip(letters, reads, strict=True)
             if isinstance(read, Mail)
         ]
-        stands = dict(zip(places, await desk.look(places), strict=True))
+        rows = await desk.look([place for place, _ in mails])
+        stands = {
+            place: row and _Stands(row, await editions.comparable(row, mail))
+            for (place, mail), row in zip(mails, rows, strict=True)
+        }
         return [
             self._of(letter, own.get(letter.idempotency_key or ""), read, stands)
             for letter, read in zip(letters, reads, strict=True)
         ]
+
+    async def _read(
+        self, letter: DeadLetter, own: Mapping[str, Row], editions: Editions
+    ) -> Mail | Skipped | Bad | NeedsSchema:
+        record, row = _record(letter), own.get(letter.idempotency_key or "")
+        read = await self.reading.glance(record)
+        if row is None or row.coordinates != letter.coordinates or isinstance(read, NeedsSchema):
+            return read
+        return await editions.as_claimed(read, row, record)
 
     def _of(
         self,
         letter: DeadLetter,
         own: Row | None,
         read: Mail | Skipped | Bad | NeedsSchema,
-        stands: Mapping[Place, Row | None],
+        stands: Mapping[Place, _Stands | None],
     ) -> Forecast:
         if isinstance(read, NeedsSchema):
             return Forecast(replace(letter, record=None), What.WAITS, _AWAY, letter.idempotency_key)
@@ -133,20 +156,22 @@ class Foresight:
         self,
         letter: DeadLetter,
         read: Mail | Skipped | Bad,
-        stands: Mapping[Place, Row | None],
+        stands: Mapping[Place, _Stands | None],
     ) -> tuple[What, str]:
         if isinstance(read, Skipped):
             return What.SKIPPED, _why(read)
         if isinstance(read, Bad):
             return What.STILL_BAD, _why(read)
         at = letter.coordinates
-        row = self._sends.get(read.key) or stands[Place(read.key, read.type.name, at)]
-        if row is None:
+        own = self._sends.get(read.key)
+        found = _Stands(own) if own else stands[Place(read.key, read.type.name, at)]
+        if found is None:
             return self._send(read, letter, claimed=False)
-        return self._judged(row, read, letter)
+        return self._judged(found, read, letter)
 
-    def _judged(self, row: Row, mail: Mail, letter: DeadLetter) -> tuple[What, str]:
-        found = verdict(row, mail, letter.coordinates, self.max_attempts, replay=True)
+    def _judged(self, stands: _Stands, mail: Mail, letter: DeadLetter) -> tuple[What, str]:
+        row, at, alike = stands.row, letter.coordinates, stands.comparable
+        found = verdict(row, mail, at, self.max_attempts, comparable=alike, replay=True)
         match found:
             case TakeOver():
                 return self._send(mail, letter, claimed=True)

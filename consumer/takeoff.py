@@ -57,9 +57,11 @@ class Takeoff:
             permit.give_back()  # whatever went wrong: an attempt that was made has ended it
 
     async def _leave(self, case: InHand) -> tuple[Route, Permit] | None:
-        """Wait for a permit; None: a breaker is shut, and the mail comes again by itself."""
+        """Wait for a permit; None: shut, or stopped, and the mail comes again by itself."""
         routes, mail_type = self.pilot.routes, case.mail.type
-        return await (routes.permit_unless_shut if case.parked else routes.permit)(mail_type)
+        if case.parked:
+            return await routes.permit_unless_shut(mail_type)
+        return await routes.permit(mail_type, case.hold)
 
     async def once_more(
         self, case: InHand, departure: Departure, takes: Row, doubt: Doubt
@@ -94,7 +96,7 @@ class Takeoff:
             departure.prepared.body_hash,
             takes,
             clears_doubt,
-            late=case.replay,
+            late=case.parked,
         )
         guard = self.pilot.guard
         ask = guard.start_round if takes is not None and self._is_used_up(takes) else guard.claim

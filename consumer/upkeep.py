@@ -11,20 +11,28 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from consumer.admin import Heartbeat
     from consumer.guard import Guard
+    from consumer.model import Edition
     from consumer.routes import Routes
     from consumer.telemetry import Metrics
 
 BEAT = 5.0  # seconds between two signs of life in the table `worker`
 PRUNE = 60.0  # seconds between two looks for rows past retention
 BREATH = 0.5  # seconds between two batches of pruning, so that claims come first
+KEEP = 3600.0  # seconds between two signs that an edition of the catalogue is in use
+PAUSES = 2.0  # seconds between two looks at what a person has stopped
 FIGURES = 15.0  # seconds between two counts of open dead letters
 TICK = 0.25  # seconds between two looks at how late the event loop is
 
 
 class Upkeep:
-    def __init__(self, guard: Guard, routes: Routes, metrics: Metrics) -> None:
+    def __init__(
+        self, guard: Guard, routes: Routes, metrics: Metrics, editions: Sequence[Edition]
+    ) -> None:
+        self._editions = editions  # of the catalogue in use
         self._guard = guard
         self._routes = routes
         self._metrics = metrics
@@ -34,6 +42,8 @@ class Upkeep:
         return [
             asyncio.create_task(self._beat(), name="heartbeat"),
             asyncio.create_task(self._prune(), name="prune"),
+            asyncio.create_task(self._keep(), name="editions"),
+            asyncio.create_task(self._obey(), name="pauses"),
             asyncio.create_task(self._figures(), name="figures"),
             asyncio.create_task(self._loop_lag(pulse), name="loop lag"),
         ]
@@ -50,6 +60,18 @@ class Upkeep:
         while True:
             deleted = await self._guard.prune()
             await asyncio.sleep(BREATH if deleted else PRUNE)
+
+    async def _keep(self) -> None:
+        """Say that these editions are in use, and let those go that no row can name any more."""
+        while True:
+            await self._guard.shelf.keep(self._editions)
+            await self._guard.shelf.prune()
+            await asyncio.sleep(KEEP)
+
+    async def _obey(self) -> None:
+        while True:
+            await asyncio.sleep(PAUSES)
+            self._routes.pauses.take(await self._guard.pauses.read())
 
     async def _figures(self) -> None:
         while True:

@@ -2,6 +2,7 @@
 
 from consumer.catalogue.catalogue import Catalogue, Example, TopicRule
 from consumer.catalogue.errors import CatalogueErrors, Problem
+from consumer.catalogue.former import Former
 from consumer.catalogue.loading import load
 
-__all__ = ["Catalogue", "CatalogueErrors", "Example", "Problem", "TopicRule", "load"]
+__all__ = ["Catalogue", "CatalogueErrors", "Example", "Former", "Problem", "TopicRule", "load"]

@@ -27,7 +27,7 @@ def basis(rules: Rules) -> str:
     named: list[Json] = [
         WAY,
         rules.type.name,
-        _keyed(rules.fingerprint_key),
+        keyed_by(rules.fingerprint_key) if rules.fingerprint_key else None,
         [_rule(rule) for rule in says.key_rules],
         _text(says.time) if says.key else None,  # decides which of the rules an event is under
         {name: _source(source) for name, source in says.context.items()},
@@ -39,9 +39,9 @@ def basis(rules: Rules) -> str:
     return hashlib.sha256(canonical(named)).hexdigest()
 
 
-def _keyed(key: bytes | None) -> str | None:
-    """Tell one key of the configuration from another without telling either."""
-    return None if key is None else hmac.new(key, b"fingerprints", hashlib.sha256).hexdigest()
+def keyed_by(key: bytes) -> str:
+    """Tell one key of the configuration from another, without telling either."""
+    return hmac.new(key, b"fingerprints", hashlib.sha256).hexdigest()
 
 
 def _rule(rule: KeyRule) -> Json:

@@ -118,6 +118,10 @@ class Catalogue:
         """Return what the fingerprints of today's edition depend on; None: it is not today's."""
         return self._basis.get(digest)
 
+    def languages(self, mail_type: str) -> tuple[str, ...]:
+        """Return the locales that the folder has variants for, beside its own language."""
+        return self._press.languages(mail_type)
+
     def _passed_over(self, topic: str, event_type: str) -> bool:
         rule = self._topic_rules.get(topic)
         return rule is not None and (rule.only_listed or event_type in rule.ignore)

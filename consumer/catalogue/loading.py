@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,16 +12,26 @@ from consumer.catalogue.checks import (
     House,
     check_configured,
     check_defaults,
+    check_hosted,
+    check_languages,
+    check_leaving,
     check_paths,
     check_templates,
 )
 from consumer.catalogue.errors import CatalogueErrors
-from consumer.catalogue.folder import LAYOUTS, Findings, Folder, read_files, read_folder
+from consumer.catalogue.folder import (
+    LAYOUTS,
+    Findings,
+    Folder,
+    check_variants,
+    read_files,
+    read_folder,
+)
 from consumer.catalogue.mailing import Rules
 from consumer.catalogue.press import Press
 from consumer.catalogue.ruling import digest_of, edition_of, rules_of
 from consumer.catalogue.templates import Templates, templates_of
-from consumer.model import Address, Bad, Edition, Event, Mail, Record, Skipped
+from consumer.model import Address, Bad, Edition, Event, Mail, Message, Record, Skipped
 
 Decode = Callable[[Record], Event | Skipped | Bad]
 
@@ -53,10 +64,13 @@ def load(
     for folder in folders:
         check_configured(folder, house, findings)
         check_defaults(folder, findings)
+        check_languages(folder, findings)
+        check_hosted(folder, house, findings)
+        check_leaving(folder, findings)
         check_paths(folder, findings)
         used = check_templates(folder, templates, findings)
         _check_single(folder, rules, findings)
-        one = rules_of(folder, house, digest_of(folder, templates.sources, used))
+        one = rules_of(folder, house, digest_of(folder, templates.sources, used, fingerprint_key))
         rules[folder.declaration.topic, folder.on] = one
         editions.append(edition_of(folder, one, templates.sources, used))
     _check_topics(topics or {}, rules, findings)
@@ -89,6 +103,7 @@ def _folders(path: Path, findings: Findings) -> list[Folder]:
 def _sources(path: Path, folders: list[Folder], findings: Findings) -> dict[str, str]:
     """Return every template by its name, layouts included."""
     layouts = read_files(path / LAYOUTS) if (path / LAYOUTS).is_dir() else {}
+    check_variants(LAYOUTS, layouts, findings)
     files = {f"{LAYOUTS}/{name}": content for name, content in layouts.items()}
     for folder in folders:
         files |= {f"{folder.name}/{name}": content for name, content in folder.files.items()}
@@ -144,6 +159,16 @@ def _try(catalogue: Catalogue, example: Example, decode: Decode, findings: Findi
     elif isinstance(mail, Mail) and mail.type.name != example.mail_type:
         findings.add(file, 0, f"is an event of {mail.type.name}")
     else:
-        outcome = catalogue.render(mail) if isinstance(mail, Mail) else mail
-        if isinstance(outcome, Bad):
-            findings.add(file, 0, f"{outcome.reason}: {outcome.detail}")
+        for language, outcome in _outcomes(catalogue, mail):
+            if isinstance(outcome, Bad):
+                findings.add(file, 0, f"{outcome.reason}: {outcome.detail}{language}")
+
+
+def _outcomes(catalogue: Catalogue, mail: Mail | Bad) -> Iterator[tuple[str, Message | Bad]]:
+    """Render as the example asks, then in each other language that the folder is in."""
+    if isinstance(mail, Bad):
+        yield "", mail
+        return
+    yield "", catalogue.render(mail)
+    for locale in catalogue.languages(mail.type.name):
+        yield f" (in {locale})", catalogue.render(replace(mail, locale=locale))

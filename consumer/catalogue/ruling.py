@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from consumer.catalogue.basis import basis
+from consumer.catalogue.basis import basis, keyed_by
 from consumer.catalogue.checks import House, reply_address
 from consumer.catalogue.folder import LAYOUTS, Folder, digest
 from consumer.catalogue.mailing import Rules
@@ -26,6 +26,7 @@ def rules_of(folder: Folder, house: House, named: str) -> Rules:
         on_unknown=says.on_unknown,
         digest=named,
         sensitive=_entity_is_sensitive(folder),
+        private=bool(says.sensitive),
     )
     return Rules(
         type=kind,
@@ -37,9 +38,16 @@ def rules_of(folder: Folder, house: House, named: str) -> Rules:
     )
 
 
-def digest_of(folder: Folder, sources: Mapping[str, str], used: frozenset[str]) -> str:
-    """Return the digest over the folder's files and those elsewhere that its templates draw in."""
-    return digest(folder.name, {**folder.files, **_elsewhere(folder, sources, used)})
+def digest_of(
+    folder: Folder, sources: Mapping[str, str], used: frozenset[str], key: bytes | None
+) -> str:
+    """Return the digest of an edition: of the folder's files, and of those that it draws in.
+
+    `key`: of its fingerprints, where it has sensitive paths. With another one it is another edition,
+    or the change of the key would turn every duplicate into a conflict.
+    """
+    keyed = {"/fingerprint key": keyed_by(key).encode()} if key and folder.declaration.sensitive else {}
+    return digest(folder.name, {**folder.files, **_elsewhere(folder, sources, used), **keyed})
 
 
 def edition_of(

@@ -47,7 +47,6 @@ from consumer.guard.verdict import (
     TakeOver,
     Verdict,
     Wait,
-    comparable,
     judge,
 )
 
@@ -82,7 +81,6 @@ __all__ = [
     "Wait",
     "WrongEnvironment",
     "check_schema",
-    "comparable",
     "judge",
     "migrate",
     "renew_interval",

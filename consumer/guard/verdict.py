@@ -8,7 +8,8 @@
 
 A row is *own* when the record's coordinates stand on it: the same record again. It never conflicts,
 whatever a deploy did to its context. Any other record with the key must mean the same mail, and a
-row of another mail type never does.
+row of another mail type never does. Fingerprints that depend on other things (the context was
+changed between the two) say nothing about each other, and count as equal.
 """
 
 from __future__ import annotations
@@ -80,18 +81,24 @@ Verdict: TypeAlias = (
 )
 
 
-def judge(row: Row, mail: Mail, at: Coordinates, max_attempts: int) -> Verdict:
+def judge(
+    row: Row, mail: Mail, at: Coordinates, max_attempts: int, *, comparable: bool | None = None
+) -> Verdict:
     """Say what `mail`, read from the record at `at`, has to do about the row that it found.
 
-    `max_attempts`: of one round.
+    `max_attempts`: of one round. `comparable`: whether the fingerprints of both depend on the same
+    things; None: they do if both were made with one edition of the folder.
     """
+    if comparable is None:
+        comparable = row.catalogue == mail.type.digest
     if row.key != mail.key:
         return _of_another_key(row)
     if row.mail_type != mail.type.name:
         return Conflict(row)  # a carried key, under which another kind of mail was made
     if row.coordinates == at:
         return _own(row, max_attempts)
-    return _of_another_record(row, mail, max_attempts)
+    same = not comparable or row.fingerprint == mail.fingerprint
+    return _of_another_record(row, max_attempts, same_mail=same)
 
 
 def _of_another_key(row: Row) -> Verdict:
@@ -114,10 +121,10 @@ def _own(row: Row, max_attempts: int) -> Verdict:
     assert_never(row.status)
 
 
-def _of_another_record(row: Row, mail: Mail, max_attempts: int) -> Verdict:
+def _of_another_record(row: Row, max_attempts: int, *, same_mail: bool) -> Verdict:
     if row.status is Status.FAILED:
         return TakeOver(row)
-    if not same_mail(row, mail):
+    if not same_mail:
         return Conflict(row)
     match row.status:
         case Status.SENT | Status.DISCARDED | Status.EXPIRED:
@@ -125,15 +132,6 @@ def _of_another_record(row: Row, mail: Mail, max_attempts: int) -> Verdict:
         case Status.SENDING | Status.WAITING | Status.UNKNOWN:
             return _open(row, row.status, max_attempts)
     assert_never(row.status)
-
-
-def same_mail(row: Row, mail: Mail) -> bool:
-    """Fingerprints made by different versions of the folder say nothing: they count as equal."""
-    return not comparable(row, mail) or row.fingerprint == mail.fingerprint
-
-
-def comparable(row: Row, mail: Mail) -> bool:
-    return row.catalogue == mail.type.digest
 
 
 def _open(row: Row, status: Status, max_attempts: int) -> Verdict:

@@ -25,6 +25,16 @@ SHOP = Address("shop@example.com")
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """An edition of a mail type; its snapshot is the deploy itself."""
+
+    digest: str
+    mail_type: str
+    fingerprints: str
+    snapshot: Deploy
+
+
+@dataclass(frozen=True, slots=True)
 class Deploy:
     """One release of the catalogue."""
 
@@ -40,6 +50,21 @@ class Deploy:
     def mended(self) -> Deploy:
         """The release after it, in which everything can be read and rendered again."""
         return replace(self, unreadable=frozenset(), unrenderable=frozenset())
+
+    def basis(self, digest: str) -> str | None:
+        """What the context is made of, by which two deploys' fingerprints can be compared."""
+        ours = {one.digest for one in self.types.values()}
+        return f"{self.keys}|{self.variables}" if digest in ours else None
+
+    def editions(self) -> list[Kept]:
+        """What a worker keeps of this deploy before it sends with it."""
+        return [
+            Kept(one.digest, name, self.basis(one.digest) or "", self)
+            for name, one in self.types.items()
+        ]
+
+    def former(self, edition: Kept) -> Deploy:
+        return edition.snapshot
 
     def read(self, record: Record, event: Event) -> Mail | Skipped | Bad:
         mail_type = self.types.get(event.type)

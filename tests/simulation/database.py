@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from consumer.guard.letters import LetterStatus
 from consumer.model import Status
+from tests.simulation.catalogue import Kept
 from tests.simulation.loop import PROCESS, START, SimHandle
 from tests.simulation.network import Lost, Network, deliver
 from tests.simulation.store import Store
@@ -26,6 +27,7 @@ class SimDatabase:
     def __init__(self, network: Network, after_write: Callable[[], None]) -> None:
         self.network, self._after_write = network, after_write
         self.store = Store(now=START)
+        self.editions: dict[str, Kept] = {}  # of the catalogue, as workers kept them at their start
         self._resolvers: list[asyncio.Future[None]] = []
         self._alarm: SimHandle | None = None
 

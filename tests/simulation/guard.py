@@ -52,6 +52,7 @@ class SimGuard:
         self._waiting: set[asyncio.Future[Any]] = set()
         self._leases = Leases(cast("Any", self), cast("Any", None), lease)
         self._held = asyncio.Event()
+        self.shelf = self  # it has an `edition` too
 
     async def close(self) -> None:
         self._closed.set()
@@ -215,6 +216,10 @@ class SimGuard:
 
     def _terms(self) -> Terms:
         return Terms(self.owner, self._lease, elapsed())
+
+    async def edition(self, digest: str) -> Any:
+        kept = self._database.editions
+        return await self._run("edition", lambda _: kept.get(digest), digest)
 
     async def _run(self, what: str, statement: Callable[[Any], T], *about: object) -> T:
         tries = 0

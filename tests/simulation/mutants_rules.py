@@ -44,8 +44,8 @@ def swapped(owner: object, name: str, wrapper: Callable[..., Any]) -> Swap:
 def judged(change: Callable[[Any, Row, Any], Any]) -> list[Swap]:
     """Have the verdict of a found row changed."""
 
-    def other(_: object, row: Row, mail: Any, at: Any, cap: int) -> Any:
-        return change(judge(row, mail, at, cap), row, (mail, at))
+    def other(_: object, row: Row, mail: Any, at: Any, cap: int, **compared: Any) -> Any:
+        return change(judge(row, mail, at, cap, **compared), row, (mail, at))
 
     return [swapped(courses, "judge", other)]
 

@@ -50,7 +50,7 @@ def _types(random: Random, companies: list[str]) -> dict[str, MailType]:
             name=name, topic=TOPIC, providers=tuple(order), sender="shop",
             max_age=random.choice((60.0, 900.0, 86400.0, 86400.0)),
             on_unknown=random.choice((OnUnknown.HOLD, OnUnknown.HOLD, OnUnknown.RESEND)),
-            digest="d0",
+            digest=f"{name}.d0",
         )  # fmt: skip
     return types
 
@@ -60,7 +60,7 @@ def _deploys(random: Random, types: dict[str, MailType]) -> list[Deploy]:
     first = Deploy(0, types)
     if random.random() < 0.4:
         return [first, first]
-    later = {name: replace(one, digest="d1") for name, one in types.items()}
+    later = {name: replace(one, digest=f"{name}.d1") for name, one in types.items()}
     changes = (
         {"body": "hello again"},
         {"variables": "+shop"},

@@ -86,6 +86,8 @@ class Worker:
     async def _serve(self) -> None:
         setting = self._setting
         self.guard = guard = SimGuard(self._world.database, self.process.name, setting.lease)
+        kept = self._deploy.editions()
+        self._world.database.editions |= {edition.digest: edition for edition in kept}
         line, inquiry, delivery = self._line(guard)
         resolver = Resolver(cast("Any", guard), line, inquiry, delivery.finish, _METRICS)
         intake = Intake(
