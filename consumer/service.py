@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
-from consumer import collector, shadow
+from consumer import collector
 from consumer.admin import CannotListenError, Heartbeat
 from consumer.assembly import Assembly
 from consumer.guard import SetupError
 from consumer.intake.cluster import KafkaRefusedError, OffsetsLostError
 from consumer.intake.loop import StuckError
 from consumer.patience import GaveUpError
+from consumer.shadow import starting
 from consumer.telemetry import Metrics
 from consumer.vitals import Vitals
 from consumer.webhooks import WebhookSetupError
@@ -98,7 +99,7 @@ class Service:
 
     async def _start(self, assembly: Assembly) -> Crew:
         if self._followed.now.safety.mode == "shadow":
-            return await shadow.start(assembly)
+            return await starting.start(assembly)
         return await assembly.start()
 
     async def _unless_stopped(self, starting: asyncio.Task[Crew]) -> Crew | None:

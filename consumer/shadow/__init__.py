@@ -4,7 +4,3 @@ walking.py      a record to a note of what would have become of it
 starting.py     what runs, and what does not
 comparing.py    the notes against a list of what the other sender sent
 """
-
-from consumer.shadow.starting import start
-
-__all__ = ["start"]
