@@ -43,17 +43,19 @@ STRAIGHT = (
     "resolver",
     "sweep",
 )
-NOT_ON_THE_LINE = frozenset({"settings", "cli", "admin", "service", "parts", "assembly", "demo"})
+NOT_ON_THE_LINE = frozenset(
+    {"settings", "cli", "admin", "service", "parts", "assembly", "demo", "contract", "pages"}
+)
 
 # Each of these speaks to the world, and does so in one place.
 ONLY_IN = {
     "aiokafka": ("intake/kafka",),
     "asyncpg": ("guard",),
-    "aiohttp": ("providers", "admin", "demo", "webhooks", "registry.py"),
+    "aiohttp": ("providers", "admin", "demo", "webhooks", "registry.py", "pages/preview.py"),
     "fastavro": ("events",),
     "botocore": ("providers",),
     "aiosmtplib": ("providers",),
-    "jinja2": ("catalogue",),
+    "jinja2": ("catalogue", "pages"),
     "jsonschema_rs": ("catalogue",),
     "confluent_kafka": ("demo", "cli/demo.py"),
     "typer": ("cli",),
