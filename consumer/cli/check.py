@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from consumer.catalogue import Catalogue, CatalogueErrors
+from consumer.catalogue.against import dangers
+from consumer.catalogue.folder import read_files
 from consumer.cli import printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, app
 from consumer.cli.catalogues import (
@@ -17,11 +21,24 @@ from consumer.cli.catalogues import (
     is_configured,
     open_catalogue,
 )
+from consumer.cli.revisions import files_at
+
+
+AgainstOption = Annotated[
+    str | None,
+    typer.Option(
+        "--against",
+        metavar="OLD",
+        help="Refuse what must not follow OLD: a git revision, or a folder.",
+        show_default=False,
+    ),
+]
 
 
 @app.command()
 def check(
     catalogue: CatalogueOption = None,
+    against: AgainstOption = None,
     config: ConfigOption = DEFAULT_CONFIG,
     as_json: JsonOption = False,
 ) -> None:
@@ -30,18 +47,31 @@ def check(
     All problems are printed with file and line. Needs no broker and no database, and no
     configuration either where a catalogue is named: made for the CI of who edits mail types.
 
+    With `--against` (the branch to merge into, say), changes of schemas, keys and contexts are
+    refused that would mail somebody twice, or set events aside that are on their way.
+
     \b
     Examples:
       sendonce check
       sendonce check --catalogue schemas --json
+      sendonce check --catalogue schemas --against origin/main
     """  # noqa: D301 - click's mark: keep these lines
     try:
         opened = open_catalogue(config, catalogue)
     except CatalogueErrors as errors:
         _tell_problems(errors, catalogue_folder(config, catalogue), as_json=as_json)
         raise typer.Exit(1) from None
+    if against is not None:
+        _compare(against, catalogue_folder(config, catalogue), as_json=as_json)
     whole = catalogue is None and is_configured(config)
     _tell_types(opened, config, whole=whole, as_json=as_json)
+
+
+def _compare(against: str, folder: Path, *, as_json: bool) -> None:
+    found = dangers(files_at(against, folder), read_files(folder), datetime.now(UTC))
+    if found:
+        _tell_problems(CatalogueErrors(found), folder, as_json=as_json)
+        raise typer.Exit(1)
 
 
 def _tell_problems(errors: CatalogueErrors, folder: Path, *, as_json: bool) -> None:
