@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, assert_never
 import structlog
 
 from consumer import endings, parts
-from consumer.admin import AdminPages, Listener
+from consumer.admin import AdminPages, Listener, PauseDesk
 from consumer.aside import Aside
 from consumer.endings import Ended, LetGo
 from consumer.flight import Pilot
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from consumer.intake.hold import Hold
     from consumer.intake.loop import Intake
     from consumer.model import Record
+    from consumer.pauses import Pauses
     from consumer.reading import Reading
     from consumer.routes import Routes
     from consumer.settings import Followed, Settings
@@ -115,10 +116,11 @@ class Assembly:
         await self.listen()
         guard = await self._guard(catalogue)
         await guard.shelf.keep(catalogue.editions)  # before the first row names one
+        await self._obey(pauses, desk, guard)
         await self._hear(hooks, guard)
         await self._open(routes)
         delivery = Delivery(self.metrics, await self._publisher())
-        takeoff = Takeoff(self._pilot(guard, routes), Aside(guard), Flights(self.owner))
+        takeoff = Takeoff(self._pilot(guard, routes), Aside(guard, routes.fuses), Flights(self.owner))
         line = Line(self.reading(catalogue), guard, takeoff, tracing())
         kafka = self.settings.kafka
         intake = parts.intake(self.cluster, kafka, catalogue, delivery.handle_with(line))
@@ -148,7 +150,7 @@ class Assembly:
         """Listen early: a service that waits for its database is alive, and not ready."""
         admin = self.settings.admin
         health = self.vitals.health()
-        pages = AdminPages(health, self.metrics).app()
+        pages = AdminPages(health, self.metrics).app(desk.routes())
         listener = Listener(pages, "admin", admin.host, admin.port, closing=SCRAPES)
         await self._start(listener)
         log.info("listening", host=admin.host, port=listener.port)
@@ -211,6 +213,7 @@ class Assembly:
 
     def _watch(self, intake: Intake, guard: Guard, routes: Routes) -> None:
         self.vitals.watch(intake, guard, routes)
+        self.metrics.blown.watch(lambda: (fuse.names for fuse in routes.fuses.blown))
         self.metrics.watch(
             lag=lambda: {(p.topic, p.number): lag for p, lag in intake.watch().lag.items()},
             in_flight=lambda: intake.watch().in_flight,

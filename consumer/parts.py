@@ -11,12 +11,14 @@ import structlog
 from consumer import catalogue, providers, webhooks
 from consumer.catalogue import Catalogue, TopicRule
 from consumer.events import Decoder, Format, decode
+from consumer.fuses import Fuses
 from consumer.guard import Guard
 from consumer.intake.cluster import Cluster, Timing, Tls
 from consumer.intake.kafka import Consumer
 from consumer.intake.loop import Handle, Intake
 from consumer.intake.positions import Edge, StartFrom
 from consumer.making import Making
+from consumer.pauses import Pauses
 from consumer.providers.breaker import State
 from consumer.providers.permits import Permits
 from consumer.reading import Reading
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
     from consumer import settings as config
+    from consumer.guard.pauses import Target
     from consumer.guard.privacy import Privacy
     from consumer.telemetry import Metrics
     from consumer.webhooks import Hook
@@ -148,6 +151,7 @@ def routes(
     metrics: Metrics,
     pushing: Container[str],
     on_blocked: Callable[[str], None] = lambda _: None,
+    pauses: Pauses | None = None,
 ) -> Routes:
     """Build every configured provider with its permits. Needs a running loop: permits wait.
 
@@ -162,8 +166,19 @@ def routes(
                 name in pushing,
             )
             for name, options in settings.providers.items()
-        }
+        },
+        pauses or Pauses(),
+        Fuses({name for name, topic in settings.topics.items() if not topic.fuse}),
     )
+
+
+def pauses(mails: Catalogue) -> Pauses:
+    """Who stopped it, and why, is in the table only: people write addresses there."""
+
+    def tell(word: str, target: Target) -> None:
+        log.warning(word, scope=target.scope, name=target.name)
+
+    return Pauses(tuple(mails.types.values()), tell)
 
 
 def _permits(

@@ -42,6 +42,7 @@ class Upkeep:
         return [
             asyncio.create_task(self._beat(), name="heartbeat"),
             asyncio.create_task(self._prune(), name="prune"),
+            asyncio.create_task(self._tidy(), name="privacy"),
             asyncio.create_task(self._keep(), name="editions"),
             asyncio.create_task(self._obey(), name="pauses"),
             asyncio.create_task(self._figures(), name="figures"),
@@ -72,6 +73,11 @@ class Upkeep:
         while True:
             await asyncio.sleep(PAUSES)
             self._routes.pauses.take(await self._guard.pauses.read())
+
+    async def _tidy(self) -> None:
+        while True:
+            done = await self._guard.tidy()
+            await asyncio.sleep(BREATH if done else PRUNE)
 
     async def _figures(self) -> None:
         while True:

@@ -67,7 +67,8 @@ class Commands(TyperGroup):
 
 _ORDER = [
     "demo", "check", "key", "render", "catalogue", "send-test", "migrate", "run", "publish", "show",
-    "dead-letters", "replay", "discard", "resend", "import", "shadow-report",
+    "dead-letters", "replay", "discard", "resend", "pause", "resume", "import", "shadow-report",
+    "forget",
 ]  # fmt: skip
 
 

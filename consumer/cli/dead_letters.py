@@ -101,6 +101,8 @@ def show_letter(
 ) -> None:
     """Show one dead letter. The record's value is a person's data: shown only by --raw and --json.
 
+    What is sealed is opened with the keys of [privacy]; what is wiped is gone.
+
     \b
     Examples:
       sendonce dead-letters show 42
@@ -118,6 +120,8 @@ def show_letter(
 
 
 def _write_value(letter: DeadLetter) -> None:
+    if (why := letters.gone(letter)) is not None:
+        raise Stop(f"dead letter {letter.id}: {why}")
     if letter.record is None or letter.record.value is None:
         raise Stop(f"the record of dead letter {letter.id} has no value")
     sys.stdout.buffer.write(letter.record.value)
@@ -125,7 +129,7 @@ def _write_value(letter: DeadLetter) -> None:
 
 
 def _tell(letter: DeadLetter) -> None:
-    record = letter.record
+    kept = None if letters.gone(letter) else letter.record
     printing.say(f"Dead letter {letter.id}: {letter.reason}, {letter.status}", "bold")
     printing.pairs(
         [
@@ -136,11 +140,15 @@ def _tell(letter: DeadLetter) -> None:
             ("failures", f"{letter.failures}, last {letter.last_failed_at.isoformat()}"),
             ("first", letter.first_failed_at.isoformat()),
             ("next check", letter.next_check_at and letter.next_check_at.isoformat()),
-            ("by a person", letter.note),
-            ("value", record and _size(record.value)),
-            ("headers", record and ", ".join(name for name, _ in record.headers)),
+            ("note", letter.note),
+            ("sealed under", letter.sealed),
+            ("record", letters.gone(letter)),
+            ("value", kept and _size(kept.value)),
+            ("headers", kept and ", ".join(name for name, _ in kept.headers)),
         ]
     )
+    if kept is None:
+        return
     printing.say(f"The value itself: sendonce dead-letters show {letter.id} --raw", "dim")
     printing.say(f"What it would become now: sendonce replay {letter.id}", "dim")
 

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from contextlib import aclosing
 
 from consumer import parts, providers, settings
-from consumer.forecast import Forecast, Foresight
+from consumer.cli import letters
+from consumer.forecast import Forecast, Foresight, What
+from consumer.guard import DeadLetter
 from consumer.guard.desk import Desk
 
 _TOGETHER = 50  # letters in memory at once; each may hold ten megabytes
@@ -19,10 +21,15 @@ def foresight(found: settings.Settings) -> Foresight:
 
 
 async def foretold(desk: Desk, eyes: Foresight, ids: Sequence[int]) -> list[Forecast]:
-    """Foretell letters, in this order."""
+    """Foretell letters, in this order; behind each other's, those whose record is not to be had."""
     found: list[Forecast] = []
-    async with aclosing(eyes.reading):
+    async with aclosing(eyes.reading), aclosing(eyes.fetcher):
         for first in range(0, len(ids), _TOGETHER):
             some = await desk.letters(ids[first : first + _TOGETHER])
-            found += await eyes.of(desk, some)
+            found += await eyes.of(desk, [one for one in some if letters.gone(one) is None])
+            found += [_bare(one, why) for one in some if (why := letters.gone(one)) is not None]
     return found
+
+
+def _bare(letter: DeadLetter, why: str) -> Forecast:
+    return Forecast(letter, What.STILL_BAD, why, letter.idempotency_key)

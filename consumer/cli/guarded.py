@@ -14,6 +14,7 @@ from consumer import settings
 from consumer.cli.app import Stop
 from consumer.guard import Guard
 from consumer.guard.desk import Desk
+from consumer.privacy import privacy
 
 T = TypeVar("T")
 
@@ -56,9 +57,9 @@ async def _opened(found: settings.Settings, question: Callable[[Guard], Awaitabl
         retention=found.guard.retention,
         environment=found.safety.environment,
         pgbouncer=found.postgres.pgbouncer,
-    )
         password=lambda: found.postgres.password_text,
         privacy=privacy(found),
+    )
     try:
         return await question(guard)
     finally:
@@ -70,9 +71,9 @@ async def _at_desk(found: settings.Settings, question: Callable[[Desk], Awaitabl
         found.postgres.dsn.get_secret_value(),
         environment=found.safety.environment,
         pgbouncer=found.postgres.pgbouncer,
-    )
         password=lambda: found.postgres.password_text,
         privacy=privacy(found),
+    )
     try:
         return await question(desk)
     finally:

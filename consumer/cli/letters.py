@@ -29,6 +29,9 @@ def facts(letter: DeadLetter) -> dict[str, object]:
         "next_check_at": letter.next_check_at,
         "replay": letter.replay,
         "note": letter.note,
+        "sealed": letter.sealed,
+        "wiped_at": letter.wiped_at,
+        "locked": letter.locked,
     }
 
 
@@ -47,6 +50,13 @@ def _shown(name: str) -> str:
 
 def _base64(content: bytes | None) -> str | None:
     return None if content is None else b64encode(content).decode()
+
+
+def gone(letter: DeadLetter) -> str | None:
+    """Say why nothing of its record can be shown or sent, if so."""
+    if letter.wiped_at is not None:
+        return f"nothing of its record is kept since {letter.wiped_at:%Y-%m-%d %H:%M:%S} UTC"
+    return letter.locked
 
 
 def place(at: Coordinates) -> str:

@@ -55,7 +55,7 @@ class Seen:
 
     @property
     def changed(self) -> list[int]:
-        return [one.letter.id for one in self.forecasts if one.letter.id not in self.due]
+        return [one.letter.id for one in _with_record(self.forecasts) if one.letter.id not in self.due]
 
 
 IdsArgument = Annotated[
@@ -169,12 +169,17 @@ def _turns(forecasts: Sequence[Forecast], rate: float) -> list[Turn]:
     """Spread them out; letters of one key one behind the other, as was foretold."""
     before: Counter[str] = Counter()
     turns = []
-    for n, one in enumerate(forecasts):
+    for n, one in enumerate(_with_record(forecasts)):
         behind = before[one.key] * _BEHIND if one.key else 0.0
         turns.append(Turn(one.letter, n / rate + behind))
         if one.key:
             before[one.key] += 1
     return turns
+
+
+def _with_record(forecasts: Sequence[Forecast]) -> list[Forecast]:
+    """Leave out letters that nothing can be made of: they are told, and stay as they are."""
+    return [one for one in forecasts if letters.gone(one.letter) is None]
 
 
 def _facts(seen: Seen, signed: str | None) -> dict[str, object]:

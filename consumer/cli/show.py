@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from consumer.cli import letters, printing
+from consumer.cli.addressed import list_keys
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
 from consumer.cli.guarded import at_desk
 from consumer.cli.masking import masked
@@ -18,6 +19,9 @@ from consumer.keys import is_key
 from consumer.model import News, Status
 
 KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="48 hex characters.")]
+ShownArgument = Annotated[
+    str, typer.Argument(metavar="KEY", help="48 hex characters; or an address, for its keys.")
+]
 RevealOption = Annotated[
     bool, typer.Option("--reveal", metavar="", help="Show the recipient's address in full.")
 ]
@@ -43,20 +47,25 @@ in the metric sendonce_skipped_total and, where there is one, in the outcome top
 
 @app.command()
 def show(
-    key: KeyArgument,
+    key: ShownArgument,
     reveal: RevealOption = False,
     config: ConfigOption = DEFAULT_CONFIG,
     as_json: JsonOption = False,
 ) -> None:
     """Tell the story of one key, to be read aloud; then the facts of its row and dead letters.
 
-    `sendonce key FILE` prints the key of an event; every log line of an attempt names it.
+    `sendonce key FILE` prints the key of an event; every log line of an attempt names it. Of an
+    address, the keys of its newest mails are listed, also when it is blanked by now.
 
     \b
     Examples:
       sendonce show 0f3c...
       sendonce show 0f3c... --json
+      sendonce show ada@example.com
     """  # noqa: D301 - click's mark: keep these lines
+    if "@" in key:
+        list_keys(key, config, as_json=as_json)
+        return
     asked = known_key(key)
     story, versions = at_desk(config, lambda desk: _known(desk, asked))
     if as_json:
@@ -151,4 +160,6 @@ def _tell_versions(versions: tuple[str, ...], key: str) -> None:
 
 
 def _recipient(story: Story, *, reveal: bool) -> str:
+    if not story.recipient:
+        return "(blanked)"
     return story.recipient if reveal else masked(story.recipient)

@@ -51,6 +51,7 @@ _TOLD: Final = {
     "double": "a second mail was really accepted, by {p} under id {id}",
     News.BOUNCED: "{p} reported that it bounced ({d})",
     News.COMPLAINED: "{p} reported that the recipient complained ({d})",
+    "forgotten": "the recipient was forgotten {d}",
     "replay": "it was made due again {d}",
     "resent": "it was asked for once more {n}; it went on as version {next}",
     "asked for again": "it was asked for once more {n}: this is version {v}",
@@ -58,6 +59,7 @@ _TOLD: Final = {
 _PUT_OFF: Final = {
     "for its webhook": "a report of {p} was waited for",
     "its provider is shut": "{p} was not reachable, so it had to wait",
+    "it is paused": "a person had stopped it, so it had to wait",
 }
 
 

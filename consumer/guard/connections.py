@@ -9,6 +9,7 @@ import structlog
 from consumer.guard.batches import OnBatch
 from consumer.guard.lanes import TIMEOUTS, Address, Lane, Lanes, Weather
 from consumer.guard.leases import Leases
+from consumer.guard.privacy import Privacy
 from consumer.guard.proofs import OnDouble
 from consumer.guard.queues import Queues
 from consumer.guard.terms import Terms
@@ -39,10 +40,12 @@ class Connections:
         on_batch: OnBatch,
         on_double: OnDouble,
         pool_size: int,
+        privacy: Privacy,
     ) -> None:
+        self.privacy = privacy
         self.terms = partial(Terms.from_now, owner, lease)
         self.weather = Weather()
-        self.hot = Queues(address, self.weather, self.terms, on_batch, on_double)
+        self.hot = Queues(address, self.weather, self.terms, on_batch, on_double, privacy)
         self.leases = Leases(self.hot.renewals, self.weather, lease)
         self.rest = Lanes(
             [Lane(address, self.weather, TIMEOUTS, f"rest {n}") for n in range(pool_size)]

@@ -6,23 +6,33 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
 from consumer import __version__
-from consumer.guard import links, operators, reading, resends, rows
+from consumer.guard import catalogues, imports, links, operators, reading, resends, rows, shadows
+from consumer.guard.connections import SLOW_TIMEOUT, SLOW_TIMEOUTS
+from consumer.guard.forgetting import Forgetting, Forgotten
+from consumer.guard.imports import Past, Stands
 from consumer.guard.lanes import TIMEOUTS, Address, Lane, Weather
 from consumer.guard.letters import DeadLetter
+from consumer.guard.mentions import Mentions
 from consumer.guard.operators import DiscardResult, Selection, Turn
-from consumer.guard.reading import Story
+from consumer.guard.pauses import PauseTable
+from consumer.guard.privacy import UNSEALED, Privacy
+from consumer.guard.reading import Addressed, Story
 from consumer.guard.resends import Resend, ResendResult
 from consumer.guard.rows import Place
 from consumer.guard.schema import check_schema
-from consumer.model import Coordinates, Row
+from consumer.guard.shadows import Note
+from consumer.model import Coordinates, Edition, Mail, Record, Row
 
 
 class Desk:
     """What `replay`, `discard`, `resend` and `show` ask for. Repeats as the guard does."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, privacy: Privacy) -> None:
+        self._privacy = privacy
         self._weather = Weather()
         self._lane = Lane(address, self._weather, TIMEOUTS, "desk")
+        self._slow = Lane(address, self._weather, SLOW_TIMEOUTS, "slow desk", SLOW_TIMEOUT)
+        self.pauses = PauseTable(self._lane)
 
     @classmethod
     async def open(
@@ -38,10 +48,11 @@ class Desk:
         """Check schema, stamp and rights as `Guard.open` does; raises `SetupError`."""
         address = Address(dsn, pgbouncer, password)
         await check_schema(address, environment=environment, release=release)
-        return cls(address)
+        return cls(address, privacy)
 
     async def close(self) -> None:
         self._weather.closed.set()
+        await self._slow.close()
         await self._lane.close()
 
     # ── Dead letters
@@ -58,10 +69,11 @@ class Desk:
 
     async def letters(self, letter_ids: Sequence[int]) -> list[DeadLetter]:
         """Return letters with their records: ask for some at a time."""
-        return await self._lane.run(lambda c: operators.whole(c, letter_ids))
+        return await self._lane.run(lambda c: operators.whole(c, letter_ids, self._privacy))
 
     async def letter_at(self, at: Coordinates, mail_type: str) -> DeadLetter | None:
-        return await self._lane.run(lambda c: operators.letter_at(c, at, mail_type))
+        letter_at, privacy = operators.letter_at, self._privacy
+        return await self._lane.run(lambda c: letter_at(c, at, mail_type, privacy))
 
     async def make_due(self, turns: Sequence[Turn], note: str) -> set[int]:
         """Have the resolver take letters; return those that stood as they were read."""
@@ -77,6 +89,16 @@ class Desk:
         standings = await self._lane.run(lambda c: rows.find(c, places)) if places else []
         return [standing.row for standing in standings]
 
+    async def stands(self, keys: Collection[str]) -> Mapping[str, Stands]:
+        return await self._lane.run(lambda c: imports.stands(c, keys))
+
+    async def bring_in(self, mails: Sequence[Past], token: str) -> Mapping[str, Stands]:
+        """Write another sender's mails as `sent`, where no row stands; return what stands now."""
+        return await self._lane.run(lambda c: imports.bring_in(c, mails, token))
+
+    async def edition(self, digest: str) -> Edition | None:
+        return await self._lane.run(lambda c: catalogues.find(c, digest))
+
     async def discard_letter(self, letter_id: int, note: str) -> DiscardResult:
         return await self._lane.run(lambda c: operators.discard_letter(c, letter_id, note))
 
@@ -84,7 +106,7 @@ class Desk:
         return await self._lane.run(lambda c: operators.discard_key(c, key, note))
 
     async def resend(self, wish: Resend) -> ResendResult:
-        return await self._lane.run(lambda c: resends.resend(c, wish))
+        return await self._lane.run(lambda c: resends.resend(c, wish, self._privacy))
 
     async def story(self, key: str) -> Story | None:
         return await self._lane.run(lambda c: reading.show(c, key))
@@ -92,3 +114,24 @@ class Desk:
     async def family(self, key: str) -> tuple[str, ...]:
         """Return the keys of all versions of this mail, the first one first."""
         return await self._lane.run(lambda c: links.family(c, key))
+
+    # ── Notes of a service in shadow mode
+
+    async def notes(self, after: Coordinates, limit: int) -> list[Note]:
+        return await self._lane.run(lambda c: shadows.page(c, after, limit))
+
+    async def clear_notes(self) -> int:
+        return await self._lane.run(shadows.clear)
+
+    # ── People
+
+    async def of_address(self, who: Mentions, limit: int) -> list[Addressed]:
+        """Return the newest mails of an address, also where it is blanked. Reads all rows."""
+        form, hashed = who.forms[0], self._privacy.hashed(who.forms[0])
+        return await self._slow.run(lambda c: reading.of_address(c, form, hashed, limit))
+
+    async def forget(
+        self, who: Mentions, note: str, reads: Callable[[Record], Mail | None]
+    ) -> Forgotten:
+        """Erase an address from all tables; `reads`: the mail that a record makes, if any."""
+        return await Forgetting(self._slow.run, self._privacy, who, note, reads).all()

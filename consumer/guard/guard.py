@@ -10,30 +10,26 @@ from collections.abc import Callable
 from datetime import datetime
 
 from consumer import __version__
-from consumer.guard import (
-    doubts,
-    hearing,
-    parking,
-    proofs,
-    reading,
-    sweep,
-    takeovers,
-    telling,
-    upkeep,
-)
+from consumer.guard import doubts, hearing, parking, proofs, reading, sweep, telling, upkeep
 from consumer.guard.attempts import Next
 from consumer.guard.batches import OnBatch
+from consumer.guard.catalogues import Shelf
 from consumer.guard.connections import Connections, ignore_batch, log_double
 from consumer.guard.hearing import NewsDue
 from consumer.guard.lanes import Address
 from consumer.guard.letters import DeadLetter, LetterStatus
 from consumer.guard.outcomes import Ending
-from consumer.guard.parking import Due
+from consumer.guard.parking import Due, park_too
+from consumer.guard.pauses import PauseTable
+from consumer.guard.privacy import UNSEALED, Privacy
 from consumer.guard.proofs import OnDouble
 from consumer.guard.reading import Query, Story
 from consumer.guard.rows import Place
 from consumer.guard.schema import check_schema
+from consumer.guard.sweep import abandon
+from consumer.guard.takeovers import start_round
 from consumer.guard.telling import Settled
+from consumer.guard.unread import Unread
 from consumer.model import (
     Bad,
     Claim,
@@ -70,6 +66,11 @@ class Guard:
         self._owner = owner
         self._retention = retention
         self._on_double = on_double
+        self._privacy = connections.privacy
+        self.tidy = upkeep.Tidy(self._slow, self._privacy)
+        self.pauses = PauseTable(connections.rest)
+        self.shelf = Shelf(self._rest, retention)
+        self.unread = Unread(self._rest, self._privacy)
 
     @classmethod
     async def open(
@@ -86,6 +87,7 @@ class Guard:
         on_batch: OnBatch = ignore_batch,
         on_double: OnDouble = log_double,
         pool_size: int = POOL_SIZE,
+        privacy: Privacy = UNSEALED,
     ) -> Guard:
         """Check schema, environment and rights, then return the guard. Durations in seconds.
 
@@ -93,7 +95,7 @@ class Guard:
         """
         address = Address(dsn, pgbouncer, password)
         await check_schema(address, environment=environment, release=release)
-        connections = Connections(address, owner, lease, on_batch, on_double, pool_size)
+        connections = Connections(address, owner, lease, on_batch, on_double, pool_size, privacy)
         return cls(connections, owner, retention, on_double)
 
     async def close(self) -> None:
@@ -137,31 +139,30 @@ class Guard:
 
     async def park(self, record: Record, bad: Bad) -> None:
         """Open a dead letter for a record without a row of its own."""
-        await self._rest.run(lambda c: parking.park(c, record, bad))
+        await self._rest.run(lambda c: parking.park(c, record, bad, self._privacy))
 
     async def park_too(self, record: Record, mail_type: str, row: Row) -> RecordResult:
         """Park a record beside `row` (`AlsoParked`). `Fenced`: the row moved on, judge again."""
-        return await self._rest.run(lambda c: parking.park_too(c, record, mail_type, row))
+        return await self._rest.run(lambda c: park_too(c, record, mail_type, row, self._privacy))
 
     async def abandon(self, row: Row, mail_type: str, record: Record) -> RecordResult:
         """`sending` with a dead lease -> `unknown`, its letter parked. `Fenced`: judge again."""
-        return await self._rest.run(lambda c: sweep.abandon(c, row, mail_type, record))
+        return await self._rest.run(lambda c: abandon(c, row, mail_type, record, self._privacy))
 
     async def take_due(self, limit: int = 20, hold_for: float = 60.0) -> list[Due]:
         """Take parked records whose time has come; they are due again after `hold_for` seconds."""
-        return await self._rest.run(lambda c: parking.take_due(c, limit, hold_for))
+        return await self._rest.run(lambda c: parking.take_due(c, limit, hold_for, self._privacy))
 
     async def start_round(self, claim: Claim) -> ClaimResult:
         """Claim a `waiting` row (`claim.takes`) whose round is used up: attempts from 1 again."""
         terms = self._connections.terms()
-        return await self._rest.run(lambda c: takeovers.start_round(c, claim, terms))
+        return await self._rest.run(lambda c: start_round(c, claim, terms))
 
     async def outcomes_due(self, limit: int = 100) -> list[Settled]:
         """Return rows that were settled after their record was finished, and not yet told."""
-        return await self._slow.run(lambda c: telling.due(c, limit))
+        return await self._slow.run(lambda c: telling.due(c, limit, self._privacy))
 
     async def outcome_told(self, row: Row) -> None:
-        """Say that the outcome record of this row is acked."""
         await self._rest.run(lambda c: telling.told(c, row))
 
     # ── What nobody knows
@@ -240,8 +241,7 @@ class Guard:
         return await self._rest.run(lambda c: reading.list_letters(c, query or Query()))
 
     async def dead_letter(self, letter_id: int) -> DeadLetter | None:
-        """Return one letter with its record, byte for byte."""
-        return await self._rest.run(lambda c: reading.get_letter(c, letter_id))
+        return await self._rest.run(lambda c: reading.get_letter(c, letter_id, self._privacy))
 
     async def count_dead_letters(self) -> dict[tuple[LetterStatus, Reason], int]:
         return await self._rest.run(reading.count_letters)

@@ -2,6 +2,9 @@
 
 One a record and mail type, however often it fails. Texts in them may come from a hostile record,
 and a letter that cannot be written would stop its partition: they are cut and cleaned here.
+
+The record is kept as it came the first time; one that was wiped since is kept anew, unless it stays
+given up.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from consumer.guard.privacy import Kept, Privacy
 from consumer.guard.transitions import Letter
 from consumer.model import Coordinates, Reason, Record
 
@@ -20,19 +24,25 @@ LONGEST_NAME = (
 )
 LONGEST_DETAIL = 4000  # characters
 
-# $17: a letter that a person gave up stays given up when its record merely comes by again.
+# $15: a letter that a person gave up stays given up when its record merely comes by again.
 UPSERT = """
     INSERT INTO dead_letter AS d (idempotency_key, event_type, reason, detail, status, topic,
         "partition", "offset", record_timestamp, record_key, record_value, header_names,
-        header_values, next_check_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, now() + $14::interval)
+        header_values, next_check_at, sealed)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, now() + $14::interval, $16)
     ON CONFLICT ("offset", "partition", topic, record_timestamp, event_type) DO UPDATE
        SET failures = d.failures + 1, last_failed_at = now(), reason = excluded.reason,
            detail = excluded.detail, next_check_at = excluded.next_check_at,
            idempotency_key = coalesce(excluded.idempotency_key, d.idempotency_key),
            status = CASE WHEN $15 AND d.status = 'discarded' THEN d.status ELSE excluded.status END,
-           replay = d.replay AND excluded.status = 'parked'
-"""
+           replay = d.replay AND excluded.status = 'parked',
+           record_key = CASE WHEN {anew} THEN excluded.record_key ELSE d.record_key END,
+           record_value = CASE WHEN {anew} THEN excluded.record_value ELSE d.record_value END,
+           header_names = CASE WHEN {anew} THEN excluded.header_names ELSE d.header_names END,
+           header_values = CASE WHEN {anew} THEN excluded.header_values ELSE d.header_values END,
+           sealed = CASE WHEN {anew} THEN excluded.sealed ELSE d.sealed END,
+           wiped_at = CASE WHEN {anew} THEN NULL ELSE d.wiped_at END
+""".format(anew="d.wiped_at IS NOT NULL AND NOT ($15 AND d.status = 'discarded')")
 
 # Settled with its row: every letter of the key, and every one of the row's own record. Not those of
 # other records whose content was refused under this key: that mail was never made.
@@ -61,7 +71,11 @@ class LetterStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """As an operator sees it. `record` is None where only the facts were asked for."""
+    """As an operator sees it.
+
+    `record` is None where only the facts were asked for, or where it cannot be opened: `locked`
+    says why. Once it is wiped it has neither key nor value nor headers.
+    """
 
     id: int
     idempotency_key: str | None
@@ -77,24 +91,29 @@ class DeadLetter:
     record: Record | None = None
     replay: bool = False  # a person made it due
     note: str | None = None  # who did what with it, and why
+    sealed: str | None = None  # the id of the key that its record is sealed under
+    wiped_at: datetime | None = None  # since when nothing of its record is kept
+    locked: str | None = None
 
 
 async def write(
     connection: Any,
     record: Record,
     letter: Letter,
+    privacy: Privacy,
     *,
     key: str | None,
     mail_type: str | None,
     discarded_stays: bool = False,
 ) -> None:
     """Insert the letter, or count one more failure of the one that this record has."""
-    parked = letter.check_in is not None
+    parked, kind = letter.check_in is not None, _name(mail_type)
+    kept = privacy.keep(record, kind)
     await connection.execute(
-        UPSERT, _name(key), _name(mail_type), letter.reason, _plain(letter.detail, LONGEST_DETAIL),
-        LetterStatus.PARKED if parked else LetterStatus.OPEN, *_record_values(record),
+        UPSERT, _name(key), kind, letter.reason, _plain(letter.detail, LONGEST_DETAIL),
+        LetterStatus.PARKED if parked else LetterStatus.OPEN, *_place(record), *columns_of(kept),
         timedelta(seconds=letter.check_in) if letter.check_in is not None else None,
-        discarded_stays,
+        discarded_stays, kept.sealed,
     )  # fmt: skip
 
 
@@ -115,12 +134,14 @@ async def settle(connection: Any, keys: Sequence[str]) -> None:
     await connection.execute(SETTLE_KEYS, list(keys))
 
 
-def _record_values(record: Record) -> tuple[Any, ...]:
-    return (
-        record.topic, record.partition, record.offset, record.timestamp, record.key, record.value,
-        [name.encode("utf-8", "surrogateescape") for name, _ in record.headers],
-        [value for _, value in record.headers],
-    )  # fmt: skip
+def _place(record: Record) -> tuple[Any, ...]:
+    return record.topic, record.partition, record.offset, record.timestamp
+
+
+def columns_of(kept: Kept) -> tuple[Any, ...]:
+    """Return key, value, names and values of headers, as their columns hold them."""
+    names = [name.encode("utf-8", "surrogateescape") for name, _ in kept.headers]
+    return kept.key, kept.value, names, [value for _, value in kept.headers]
 
 
 def _name(text: str | None) -> str | None:

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from consumer.guard import history
 from consumer.guard.letters import DeadLetter, LetterStatus
+from consumer.guard.privacy import Privacy
 from consumer.guard.reading import LETTER, RECORD, letter_of
 from consumer.guard.rows import COLUMNS, find_key, lock, row_of
 from consumer.model import OPEN, Coordinates, Reason, Row, Status
@@ -29,6 +30,7 @@ CHOSEN = """
 COUNT = f"SELECT count(*) FROM dead_letter d {CHOSEN}"  # noqa: S608 - the condition is ours
 NEXT = f"SELECT min(d.next_check_at) FROM dead_letter d {CHOSEN}"  # noqa: S608 - the condition is ours
 IDS = f"SELECT d.id FROM dead_letter d {CHOSEN} ORDER BY d.id LIMIT $9"  # noqa: S608 - the condition is ours
+BARE = f"SELECT {LETTER} FROM dead_letter d WHERE d.id = $1"  # noqa: S608 - the columns are ours
 WHOLE = f"SELECT {LETTER}, {RECORD} FROM dead_letter d WHERE d.id = ANY($1) ORDER BY d.id"  # noqa: S608 - the columns are ours
 OWN = f"""
     SELECT {LETTER}, {RECORD} FROM dead_letter d
@@ -42,7 +44,7 @@ MAKE_DUE = """
     UPDATE dead_letter d
        SET status = 'parked', next_check_at = now() + u.after, replay = true, note = $5
       FROM unnest($1::bigint[], $2::text[], $3::int[], $4::interval[]) AS u(id, s, f, after)
-     WHERE d.id = u.id AND d.status <> 'settled'
+     WHERE d.id = u.id AND d.status <> 'settled' AND d.wiped_at IS NULL
        AND ((d.status = u.s AND d.failures = u.f) OR d.note = $5)
     RETURNING d.id, d.idempotency_key
 """
@@ -121,18 +123,22 @@ async def ids(connection: Any, chosen: Selection, limit: int) -> list[int]:
     return [row["id"] for row in await connection.fetch(IDS, *_values(chosen), limit)]
 
 
-async def whole(connection: Any, letter_ids: Sequence[int]) -> list[DeadLetter]:
+async def whole(
+    connection: Any, letter_ids: Sequence[int], privacy: Privacy
+) -> list[DeadLetter]:
     """Return these letters with their records, each of which may be ten megabytes."""
     found = await connection.fetch(WHOLE, list(letter_ids))
-    return [letter_of(values, whole=True) for values in found]
+    return [letter_of(values, privacy) for values in found]
 
 
-async def letter_at(connection: Any, at: Coordinates, mail_type: str) -> DeadLetter | None:
+async def letter_at(
+    connection: Any, at: Coordinates, mail_type: str, privacy: Privacy
+) -> DeadLetter | None:
     """Return the letter of the record at these coordinates, with the record."""
     values = await connection.fetchrow(
         OWN, at.offset, at.partition, at.topic, at.timestamp, mail_type
     )
-    return None if values is None else letter_of(values, whole=True)
+    return None if values is None else letter_of(values, privacy)
 
 
 async def rows(connection: Any, keys: Collection[str]) -> Mapping[str, Row]:
@@ -168,7 +174,8 @@ def _turn(turn: Turn) -> tuple[Any, ...]:
 
 async def discard_letter(connection: Any, letter_id: int, note: str) -> DiscardResult:
     """Give up one record; its row as well, where it is that row's own record."""
-    [letter, *_] = [*await whole(connection, [letter_id]), None]
+    found = await connection.fetchrow(BARE, letter_id)
+    letter = None if found is None else letter_of(found)
     if letter is None:
         return NotDone(f"there is no dead letter {letter_id}")
     key = letter.idempotency_key

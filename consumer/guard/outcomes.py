@@ -13,13 +13,13 @@ from datetime import datetime
 from typing import Any, assert_never
 
 from consumer.guard import letters, proofs, writes
+from consumer.guard.privacy import Privacy
 from consumer.guard.proofs import OnDouble
 from consumer.guard.rows import lock
 from consumer.guard.transitions import (
     Decision,
     Double,
     Foreign,
-    Letter,
     Stands,
     Write,
     decide,
@@ -68,14 +68,14 @@ class Ending:
 
 
 async def record(
-    connection: Any, endings: Sequence[Ending], on_double: OnDouble
+    connection: Any, endings: Sequence[Ending], on_double: OnDouble, privacy: Privacy
 ) -> list[RecordResult]:
     """Write each outcome, in order. Safe to repeat as a whole, whatever became of the first run."""
     results = await _sent(connection, endings)
     rest = {n: ending for n, ending in enumerate(endings) if n not in results}
     for wave in _waves(rest):
         async with connection.transaction():
-            results |= await _under_lock(connection, wave, on_double)
+            results |= await _under_lock(connection, wave, on_double, privacy)
     return [results[n] for n in range(len(endings))]
 
 
@@ -106,7 +106,7 @@ def _waves(endings: dict[int, Ending]) -> Iterable[dict[int, Ending]]:
 
 
 async def _under_lock(
-    connection: Any, wave: dict[int, Ending], on_double: OnDouble
+    connection: Any, wave: dict[int, Ending], on_double: OnDouble, privacy: Privacy
 ) -> dict[int, RecordResult]:
     rows = await lock(connection, [ending.lease.key for ending in wave.values()])
     decisions = {
@@ -114,6 +114,7 @@ async def _under_lock(
         for n, ending in wave.items()
     }
     sent_at = await _write(connection, wave, decisions, rows)
+    await _write_letters(connection, wave, decisions, privacy)
     await _alarm(connection, wave, decisions, on_double)
     return {n: _result(wave[n], item, sent_at) for n, item in decisions.items()}
 
@@ -126,11 +127,19 @@ async def _write(
         for n, item in decisions.items()
         if isinstance(item, Write)
     }
-    sent_at = await writes.apply(connection, changes.values())
-    for n, change in changes.items():
-        if change.write.letter is not None:
-            await _write_letter(connection, wave[n], change.write.letter)
-    return sent_at
+    return await writes.apply(connection, changes.values())
+
+
+async def _write_letters(
+    connection: Any, wave: dict[int, Ending], decisions: dict[int, Decision], privacy: Privacy
+) -> None:
+    for n, item in decisions.items():
+        if isinstance(item, Write) and item.letter is not None:
+            ending, letter = wave[n], item.letter
+            await letters.write(
+                connection, ending.record, letter, privacy,
+                key=ending.lease.key, mail_type=ending.mail.type.name,
+            )  # fmt: skip
 
 
 async def _alarm(
@@ -143,12 +152,6 @@ async def _alarm(
         proof = wave[n].transition
         if isinstance(item, Double) and isinstance(proof, MarkSent):
             await proofs.double(connection, item.row, proof, on_double)
-
-
-async def _write_letter(connection: Any, ending: Ending, letter: Letter) -> None:
-    await letters.write(
-        connection, ending.record, letter, key=ending.lease.key, mail_type=ending.mail.type.name
-    )
 
 
 def _result(

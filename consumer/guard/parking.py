@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+import structlog
+
 from consumer.guard import letters
 from consumer.guard.letters import DeadLetter
-from consumer.guard.reading import LETTER, letter_of
+from consumer.guard.privacy import Privacy
+from consumer.guard.reading import LETTER, RECORD, letter_of
 from consumer.guard.rows import COLUMNS, lock, row_of
 from consumer.guard.transitions import Letter
 from consumer.model import (
@@ -24,13 +28,15 @@ from consumer.model import (
     elapsed,
 )
 
+log = structlog.get_logger(__name__)
+
 TAKE_DUE = f"""
     UPDATE dead_letter d SET next_check_at = now() + $2::interval
      WHERE d.id IN (
         SELECT id FROM dead_letter WHERE status = 'parked' AND next_check_at <= now()
          ORDER BY next_check_at LIMIT $1 FOR UPDATE SKIP LOCKED)
        AND d.status = 'parked'
-    RETURNING {LETTER}, d.record_key, d.record_value, d.header_names, d.header_values
+    RETURNING {LETTER}, {RECORD}
 """  # noqa: S608 - the columns are ours
 
 
@@ -69,15 +75,17 @@ class Due:
     replay: bool = False
 
 
-async def park(connection: Any, record: Record, bad: Bad) -> None:
+async def park(connection: Any, record: Record, bad: Bad, privacy: Privacy) -> None:
     """Open a dead letter for a record of which no mail can come, or which is refused."""
     await letters.write(
-        connection, record, Letter(bad.reason, bad.detail),
+        connection, record, Letter(bad.reason, bad.detail), privacy,
         key=bad.idempotency_key, mail_type=bad.event_type, discarded_stays=True,
     )  # fmt: skip
 
 
-async def park_too(connection: Any, record: Record, mail_type: str, row: Row) -> RecordResult:
+async def park_too(
+    connection: Any, record: Record, mail_type: str, row: Row, privacy: Privacy
+) -> RecordResult:
     """Park a record beside a row that is `unknown` or between rounds.
 
     Under the row's lock: whoever settles the row sees this letter. `Fenced`: the row has moved on
@@ -88,7 +96,7 @@ async def park_too(connection: Any, record: Record, mail_type: str, row: Row) ->
         letter = None if now is None else _letter_beside(now)
         if now is None or letter is None:
             return Fenced(now)
-        await letters.write(connection, record, letter, key=row.key, mail_type=mail_type)
+        await letters.write(connection, record, letter, privacy, key=row.key, mail_type=mail_type)
         if now.coordinates == record.coordinates:  # its own record is finished by this
             await connection.execute(FINISHED, row.key)
     return Recorded()
@@ -102,19 +110,34 @@ def _letter_beside(row: Row) -> Letter | None:
     return None
 
 
-async def take_due(connection: Any, limit: int, hold_for: float) -> list[Due]:
+async def take_due(
+    connection: Any, limit: int, hold_for: float, privacy: Privacy
+) -> list[Due]:
     """Take parked letters whose time has come, for `hold_for` seconds, oldest first.
 
     One short statement, so that no lock is held while they are worked on. Whoever dies over one
-    leaves it due again.
+    leaves it due again; and so does who has not the key to open it, and says so.
     """
-    taken = await connection.fetch(TAKE_DUE, limit, timedelta(seconds=hold_for))
-    found = [letter_of(values, whole=True) for values in taken]
+    return await dues(connection, TAKE_DUE, [limit, timedelta(seconds=hold_for)], privacy)
+
+
+async def dues(
+    connection: Any, taking: str, values: Sequence[object], privacy: Privacy
+) -> list[Due]:
+    """Return what a statement that takes letters took, each with what stands under its key."""
+    taken = await connection.fetch(taking, *values)
+    found = [letter for values in taken if _is_open(letter := letter_of(values, privacy))]
     read_at = elapsed()
     keys = {key for letter in found if (key := letter.idempotency_key) is not None}
     rows = await connection.fetch(AGES, sorted(keys)) if keys else []
     by_key = {values["idempotency_key"]: values for values in rows}
     return [_due(letter, by_key.get(letter.idempotency_key), read_at) for letter in found]
+
+
+def _is_open(letter: DeadLetter) -> bool:
+    if letter.locked is not None:
+        log.error("cannot open a dead letter", letter=letter.id, why=letter.locked, alert="key")
+    return letter.locked is None
 
 
 def _due(letter: DeadLetter, values: Any, read_at: float) -> Due:

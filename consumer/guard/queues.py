@@ -15,6 +15,7 @@ from consumer.guard.attempts import Next
 from consumer.guard.batches import Batches, OnBatch
 from consumer.guard.lanes import PINNED, TIMEOUTS, Address, Lane, Weather
 from consumer.guard.outcomes import Ending
+from consumer.guard.privacy import Privacy
 from consumer.guard.proofs import OnDouble
 from consumer.guard.rows import Place, Standing, find
 from consumer.guard.terms import Terms
@@ -29,9 +30,11 @@ class Queues:
         terms: Callable[[], Terms],
         on_batch: OnBatch,
         on_double: OnDouble,
+        privacy: Privacy,
     ) -> None:
         self._terms = terms
         self._on_double = on_double
+        self._privacy = privacy
         settings = {**TIMEOUTS, **PINNED}
         self._looking, self._claiming, self._ending, self._hearing, self.renewals = (
             Lane(address, weather, settings, name)
@@ -67,7 +70,7 @@ class Queues:
         return await self._ending.run(lambda c: self._record(c, items))
 
     async def _record(self, connection: Any, items: Sequence[Ending]) -> list[RecordResult]:
-        return await outcomes.record(connection, items, self._on_double)
+        return await outcomes.record(connection, items, self._on_double, self._privacy)
 
     async def _hear(self, items: Sequence[Notice]) -> list[bool]:
         return await self._hearing.run(lambda c: hearing.hear(c, items, self._on_double))

@@ -10,12 +10,14 @@ from typing import Any
 from consumer.guard import history
 from consumer.guard.history import Happening
 from consumer.guard.letters import DeadLetter, LetterStatus
+from consumer.guard.privacy import Privacy
 from consumer.guard.rows import COLUMNS, coordinates_of, row_of
-from consumer.model import Coordinates, Evidence, News, Reason, Record, Row
+from consumer.guard.sealing import LockedError
+from consumer.model import Coordinates, Evidence, News, Reason, Record, Row, Status
 
 LETTER = """d.id, d.idempotency_key, d.event_type, d.reason, d.detail, d.status, d.topic,
     d."partition", d."offset", d.record_timestamp, d.failures, d.first_failed_at, d.last_failed_at,
-    d.next_check_at, d.replay, d.note"""
+    d.next_check_at, d.replay, d.note, d.sealed, d.wiped_at"""
 RECORD = "d.record_key, d.record_value, d.header_names, d.header_values"
 
 LIST = f"""
@@ -38,6 +40,24 @@ SHOW = f"""
 """  # noqa: S608 - the columns are ours
 
 
+OF_ADDRESS = """
+    SELECT m.idempotency_key AS key, m.event_type AS mail_type, m.status, m.claimed_at, m.sent_at
+      FROM sent_message m WHERE lower(m.recipient) = $1 OR m.recipient_hash = $2
+     ORDER BY m.claimed_at DESC LIMIT $3
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Addressed:
+    """A mail of somebody who was asked for."""
+
+    key: str
+    mail_type: str
+    status: Status
+    claimed_at: datetime
+    sent_at: datetime | None
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """Which letters to list; None means all. Newest first; `before`: the last id of a page."""
@@ -52,7 +72,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """All that the guard knows under one key. `recipient` is an address: never in a log."""
+    """All that the guard knows under one key.
+
+    `recipient` is an address: never in a log; empty once it is blanked, or forgotten.
+    """
 
     row: Row
     recipient: str
@@ -79,9 +102,9 @@ async def list_letters(connection: Any, query: Query) -> list[DeadLetter]:
     return [letter_of(values) for values in rows]
 
 
-async def get_letter(connection: Any, letter_id: int) -> DeadLetter | None:
+async def get_letter(connection: Any, letter_id: int, privacy: Privacy) -> DeadLetter | None:
     values = await connection.fetchrow(GET, letter_id)
-    return None if values is None else letter_of(values, whole=True)
+    return None if values is None else letter_of(values, privacy)
 
 
 async def count_letters(connection: Any) -> dict[tuple[LetterStatus, Reason], int]:
@@ -112,11 +135,20 @@ async def show(connection: Any, key: str) -> Story | None:
     )
 
 
-def letter_of(values: Any, *, whole: bool = False) -> DeadLetter:
-    """Read a letter; `whole`: with its record, which may be ten megabytes."""
+async def of_address(
+    connection: Any, address: str, hashed: bytes | None, limit: int
+) -> list[Addressed]:
+    """`address`: canonical, in lower case."""
+    found = await connection.fetch(OF_ADDRESS, address, hashed, limit)
+    return [Addressed(**{**values, "status": Status(values["status"])}) for values in found]
+
+
+def letter_of(values: Any, privacy: Privacy | None = None) -> DeadLetter:
+    """Read a letter; with `privacy`, which opens it, also its record: it may be ten megabytes."""
     at = coordinates_of(values)
     if at is None:
         raise LookupError("a dead letter without coordinates")  # NOT NULL in the table
+    record, locked = (None, None) if privacy is None else _opened(values, at, privacy)
     return DeadLetter(
         id=values["id"],
         idempotency_key=values["idempotency_key"],
@@ -129,18 +161,20 @@ def letter_of(values: Any, *, whole: bool = False) -> DeadLetter:
         first_failed_at=values["first_failed_at"],
         last_failed_at=values["last_failed_at"],
         next_check_at=values["next_check_at"],
-        record=record_of(values, at) if whole else None,
+        record=record,
         replay=values["replay"],
         note=values["note"],
+        sealed=values["sealed"],
+        wiped_at=values["wiped_at"],
+        locked=locked,
     )
 
 
-def record_of(values: Any, at: Coordinates) -> Record:
-    names = [name.decode("utf-8", "surrogateescape") for name in values["header_names"]]
-    return Record(
-        at.topic, at.partition, at.offset, at.timestamp, values["record_key"],
-        values["record_value"], tuple(zip(names, values["header_values"], strict=True)),
-    )  # fmt: skip
+def _opened(values: Any, at: Coordinates, privacy: Privacy) -> tuple[Record | None, str | None]:
+    try:
+        return privacy.record(values, at, values["event_type"]), None
+    except LockedError as error:
+        return None, f"its record is {error}"
 
 
 def _texts(values: Collection[str] | None) -> list[str] | None:

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from consumer.guard import history, letters, links
 from consumer.guard.operators import DISCARD_OF_KEY, NotDone
+from consumer.guard.privacy import Privacy
 from consumer.guard.rows import find_key, lock
 from consumer.guard.transitions import Letter
 from consumer.model import IN_FLIGHT, Mail, Reason, Record, Row
@@ -36,6 +37,10 @@ BIRTH = """
     VALUES ($1, $2, $3, 'waiting', $4, $5, $6, $7, 0, 0, 1, $8, $8, $9, $10, $11, $12, now(), true,
             $13)
     ON CONFLICT DO NOTHING RETURNING idempotency_key
+"""
+FORGOTTEN = """
+    SELECT true FROM sent_message
+     WHERE idempotency_key = $1 AND recipient = '' AND recipient_hash IS NULL
 """
 DUE = """
     UPDATE dead_letter SET replay = true, note = $2
@@ -70,7 +75,7 @@ class LostError(Exception):
     """Inside the transaction only: the new key stands already, so nothing may be written."""
 
 
-async def resend(connection: Any, wish: Resend) -> ResendResult:
+async def resend(connection: Any, wish: Resend, privacy: Privacy) -> ResendResult:
     """Close the former row and park the next version's record, due now."""
     born = await find_key(connection, wish.mail.key)
     if born is not None and born.owner == wish.token:
@@ -81,7 +86,7 @@ async def resend(connection: Any, wish: Resend) -> ResendResult:
             why = await _why_not(connection, old, wish)
             if old is None or why is not None:
                 return NotDone(why or "the row is gone")
-            return await _make(connection, old, wish)
+            return await _make(connection, old, wish, privacy)
     except LostError:
         return NotDone(f"{wish.mail.key} stands already: look at it, and resend that one")
 
@@ -97,25 +102,29 @@ async def _why_not(connection: Any, old: Row | None, wish: Resend) -> str | None
         return f"{old.key} is {old.status} by now: look at it again before you resend it"
     if old.coordinates != wish.record.coordinates:
         return f"{old.key} has no record of its own any more: publish the event again"
+    if await connection.fetchval(FORGOTTEN, old.key):
+        return f"the recipient of {old.key} was forgotten: nothing is sent to them for it again"
     return None
 
 
-async def _make(connection: Any, old: Row, wish: Resend) -> Resent:
+async def _make(connection: Any, old: Row, wish: Resend, privacy: Privacy) -> Resent:
     told = await connection.fetchval(CLOSE, old.key)
     await connection.execute(DISCARD_OF_KEY, old.key, history.plain(wish.note))
     version = old.version + 1
     if await connection.fetchval(BIRTH, *_values(wish, old, version)) is None:
         raise LostError
-    await _park(connection, wish)
+    await _park(connection, wish, privacy)
     await links.write(connection, old, wish.mail.key, wish.note, due=told)
     return Resent(wish.mail.key, version)
 
 
-async def _park(connection: Any, wish: Resend) -> None:
+async def _park(connection: Any, wish: Resend, privacy: Privacy) -> None:
     """The record's own letter goes over to the new key; where it has none, one is written."""
     letter = Letter(Reason.EXHAUSTED, f"asked for again: {history.plain(wish.note)}", 0)
     mail = wish.mail
-    await letters.write(connection, wish.record, letter, key=mail.key, mail_type=mail.type.name)
+    await letters.write(
+        connection, wish.record, letter, privacy, key=mail.key, mail_type=mail.type.name
+    )
     await connection.execute(DUE, mail.key, history.plain(wish.note))
 
 

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from consumer.guard import history, letters
+from consumer.guard.privacy import UNSEALED, Privacy
 from consumer.guard.rows import COLUMNS, lock, row_of
 from consumer.guard.transitions import Letter
 from consumer.model import (
@@ -114,13 +115,17 @@ def _pass(way: _Pass, found: list[Any], until: datetime, room: int) -> None:
     way.at = until if len(stale_ones) <= room else stale_ones[room]["claimed_at"]
 
 
-async def abandon(connection: Any, row: Row, mail_type: str, found_by: Record) -> RecordResult:
+async def abandon(
+    connection: Any, row: Row, mail_type: str, found_by: Record, privacy: Privacy
+) -> RecordResult:
     """Turn a `sending` row whose lease is dead to `unknown`, at the epoch it was read at."""
     letter = Letter(Reason.UNKNOWN, ABANDONED, FIRST_LOOK)
     async with connection.transaction():
         if not await connection.fetch(ABANDON, row.key, row.epoch, ABANDONED):
             return Fenced((await lock(connection, [row.key])).get(row.key))
-        await letters.write(connection, found_by, letter, key=row.key, mail_type=mail_type)
+        await letters.write(
+            connection, found_by, letter, privacy, key=row.key, mail_type=mail_type
+        )
         await history.write(connection, [history.entry(row, "abandoned", ABANDONED)])
         return Recorded()
 
@@ -134,8 +139,8 @@ async def orphan(connection: Any, row: Row, detail: str) -> None:
         if now.status is Status.SENDING:
             await connection.execute(ABANDON, row.key, row.epoch, ABANDONED)
         await letters.write(
-            connection, _unreadable(row), Letter(Reason.ORPHANED, detail), key=row.key,
-            mail_type=row.mail_type,
+            connection, _unreadable(row), Letter(Reason.ORPHANED, detail), UNSEALED,
+            key=row.key, mail_type=row.mail_type,
         )  # fmt: skip
         await history.write(connection, [history.entry(now, "orphaned", detail)])
 

@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from consumer.guard import links
-from consumer.guard.reading import RECORD, record_of
+from consumer.guard.privacy import Privacy
+from consumer.guard.reading import RECORD
 from consumer.guard.rows import COLUMNS, row_of
+from consumer.guard.sealing import LockedError
 from consumer.model import Record, Row
 
 # From the letters to their rows, each by the index. OFFSET holds the planner to it: it believes
 # that hardly any row is due, and would read all of them to find those.
 BY_LETTER = f"""
-    SELECT {COLUMNS}, {RECORD}
+    SELECT {COLUMNS}, {RECORD}, d.sealed, d.event_type AS letter_type
       FROM dead_letter d
      CROSS JOIN LATERAL (
             SELECT s.*
@@ -60,19 +62,23 @@ class Settled:
     record: Record
 
 
-async def due(connection: Any, limit: int) -> list[Settled]:
+async def due(connection: Any, limit: int, privacy: Privacy) -> list[Settled]:
     """Return what upstream has to hear of, one a row, at most `limit` of each kind."""
     lines = await connection.fetch(BY_HISTORY, limit)
     rows = [await links.placed(connection, row_of(values)) for values in lines]
     named = [row for row in rows if row.coordinates is not None]  # the newest may be pruned
-    kept = [_settled(values) for values in await connection.fetch(BY_LETTER, limit)]
+    found = await connection.fetch(BY_LETTER, limit)
+    kept = [_settled(values, privacy) for values in found]
     return list({settled.row.key: settled for settled in [*map(_unkept, named), *kept]}.values())
 
 
-def _settled(values: Any) -> Settled:
+def _settled(values: Any, privacy: Privacy) -> Settled:
     row = row_of(values)
     assert row.coordinates is not None
-    return Settled(row, record_of(values, row.coordinates))
+    try:
+        return Settled(row, privacy.record(values, row.coordinates, values["letter_type"]))
+    except LockedError:
+        return _unkept(row)  # its outcome can be told without it
 
 
 def _unkept(row: Row) -> Settled:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
+
+from consumer.guard import blanking, wiping
+from consumer.guard.lanes import Lane
+from consumer.guard.privacy import Privacy
 
 # A worker counts for a few missed beats; one gone for an hour is forgotten.
 BEAT = """
@@ -81,6 +86,23 @@ async def prune(connection: Any, retention: float, limit: int) -> int:
     """
     letters = await _prune(connection, PRUNE_LETTERS, retention, max(limit // 10, 1))
     return letters + await _prune(connection, PRUNE, retention, limit, PRUNE_HISTORY)
+
+
+@dataclass(frozen=True, slots=True)
+class Tidy:
+    """Keeps no more of people than the deployment says, nor longer."""
+
+    lane: Lane
+    privacy: Privacy
+
+    async def __call__(self) -> int:
+        """Wipe, seal and blank what is due by now, a batch of each; 0: nothing is left to do."""
+        return await self.lane.run(self._some)
+
+    async def _some(self, connection: Any) -> int:
+        wiped = await wiping.wipe(connection, self.privacy)
+        sealed = await wiping.seal(connection, self.privacy)
+        return wiped + sealed + await blanking.blank(connection, self.privacy)
 
 
 async def _prune(

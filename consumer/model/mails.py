@@ -39,6 +39,7 @@ class MailType:
     on_unknown: OnUnknown = OnUnknown.HOLD
     digest: str = ""  # of the folder's content; names what a row was first claimed with
     sensitive: bool = False  # entity_id may not appear in outcome records
+    private: bool = False  # has sensitive paths: its letters are sealed, its words not shown
 
 
 @dataclass(frozen=True, slots=True)

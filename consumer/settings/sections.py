@@ -37,6 +37,7 @@ class Topic(Section):
     ignore: Names = ()
     only_listed: Truth = False  # True: every type that no folder of the catalogue listens to
     format: Literal["auto", "confluent", "debezium"] = "auto"
+    fuse: Truth = True  # False: bad records are set aside, however many
 
 
 class Registry(Section):

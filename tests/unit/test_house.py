@@ -38,6 +38,7 @@ STRAIGHT = (
     "resending",
     "rules",
     "routes",
+    "pauses",
     "endings",
     "aside",
     "resolver",
@@ -59,7 +60,7 @@ ONLY_IN = {
     "jsonschema_rs": ("catalogue",),
     "confluent_kafka": ("demo", "cli/demo.py"),
     "typer": ("cli",),
-    "cryptography": ("webhooks",),
+    "cryptography": ("webhooks", "guard/sealing.py"),
 }
 
 
