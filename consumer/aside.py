@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import structlog
 
 from consumer import endings
+from consumer.fuses import Fuses
 from consumer.model import Bad, Claim, Fenced, Found, MarkExpired, MarkUnknown, Reason
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class Aside:
     """Sets records aside, visibly. None: somebody was faster; look at the row again."""
 
     guard: Guard
+    fuses: Fuses = field(default_factory=Fuses)
 
     async def expire(self, row: Row, rule: SkipRule, case: InHand, token: str) -> Ending | None:
         """An open row that got too old: taken over only to be ended, without an attempt."""
@@ -52,9 +54,14 @@ class Aside:
         unknown = MarkUnknown("the sending worker is gone", row.provider)
         return endings.landed(case.record, case.mail, unknown, row.provider, None)
 
-    async def park(self, record: Record, bad: Bad, hold: Hold) -> Ended:
+    async def park(self, record: Record, bad: Bad, hold: Hold, *, fresh: bool) -> Ended:
+        """`fresh`: from Kafka; such a one waits here while its topic's fuse is blown."""
+        if fresh:
+            bad = await self.fuses.judge(record, bad, hold)
         with hold.fixed():
             await self.guard.park(record, bad)
+        if bad.reason is Reason.FUSED:
+            self.fuses.mark_topic(record.coordinates)
         log.warning(
             "dead letter",
             reason=bad.reason,
@@ -69,13 +76,13 @@ class Aside:
     async def reject(self, rejected: Rejected, case: InHand) -> Ended:
         """The provider would refuse these bytes, so they are not even tried."""
         bad = Bad(Reason.REJECTED, rejected.error, case.mail.type.name, case.mail.key)
-        return await self.park(case.record, bad, case.hold)
+        return await self.park(case.record, bad, case.hold, fresh=not case.parked)
 
     async def refuse(self, reason: Reason, row: Row, case: InHand) -> Ended:
         """Same key, other content; or same record, other key. Never sent, never overwritten."""
         detail = f"row {row.key} is {row.status}"
         bad = Bad(reason, detail, case.mail.type.name, case.mail.key)
-        return await self.park(case.record, bad, case.hold)
+        return await self.park(case.record, bad, case.hold, fresh=not case.parked)
 
     async def park_too(self, row: Row, case: InHand) -> Ending | None:
         """This record shares the fate of a row that is not settled yet."""

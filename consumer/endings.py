@@ -107,7 +107,7 @@ def _stands(row: Row, source: Coordinates) -> Outcome | None:
     if status is None:
         return None
     kind = (row.error or "").partition(":")[0]
-    if status is OutcomeStatus.FAILED and kind in (Reason.REJECTED, Reason.EXHAUSTED):
+    if status is OutcomeStatus.FAILED and kind in _OPENED:
         status, reason = OutcomeStatus.DEAD_LETTER, kind  # as it was told the first time
     return Outcome(
         status,
@@ -160,6 +160,7 @@ def _told(transition: Transition) -> tuple[OutcomeStatus | None, str | None, str
             assert_never(transition)
 
 
+_OPENED = (Reason.REJECTED, Reason.EXHAUSTED, Reason.FUSED)  # a failure that has a dead letter
 _STORED = {
     Status.SENT: OutcomeStatus.SENT,
     Status.FAILED: OutcomeStatus.FAILED,

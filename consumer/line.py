@@ -92,12 +92,15 @@ class Line:
     async def _walk(self, record: Record, hold: Hold, *, parked: bool, replay: bool) -> Ending:
         mail = self.making.read(record)
         if isinstance(mail, NeedsSchema):
-            mail = await self.reading.read(record)
+            with hold.standing():
+                mail = await self.reading.read(record)
+        if not parked:
+            self._aside.fuses.see(record.topic)
         match mail:
             case Skipped():
                 return _skip(record, mail)
             case Bad():
-                return await self._aside.park(record, mail, hold)
+                return await self._aside.park(record, mail, hold, fresh=not parked)
             case Mail():
                 async with self._flights.only(mail.key):
                     case = InHand(mail, record, hold, replay, parked)
@@ -177,7 +180,7 @@ class Line:
             case SkipRule():
                 return _skip(case.record, Skipped(ready, case.mail.type.name), case.mail)
             case Bad():
-                return await self._aside.park(case.record, ready, case.hold)
+                return await self._aside.park(case.record, ready, case.hold, fresh=not case.parked)
             case Message():
                 return await self._takeoff.depart(case, ready, takes, clears_doubt=clears_doubt)
             case _:

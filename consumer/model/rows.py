@@ -150,7 +150,7 @@ class MarkFailed:
     """-> `failed`: certainly not sent. `reason`: an open dead letter in the same transaction."""
 
     error: str
-    reason: Literal[Reason.REJECTED, Reason.EXHAUSTED] | None = None
+    reason: Literal[Reason.REJECTED, Reason.EXHAUSTED, Reason.FUSED] | None = None
 
 
 @dataclass(frozen=True, slots=True)
