@@ -112,8 +112,10 @@ class Assembly:
         )
         hooks = parts.hooks(self.settings)
         rotation = Rotation(self.followed, hooks, self.cluster.tls)
-        routes = parts.routes(self.settings, self.metrics, hooks, rotation.ask)
-        await self.listen()
+        pauses = parts.pauses(catalogue)
+        routes = parts.routes(self.settings, self.metrics, hooks, rotation.ask, pauses)
+        desk = PauseDesk(self._admin_token, pauses)
+        await self.listen(desk)
         guard = await self._guard(catalogue)
         await guard.shelf.keep(catalogue.editions)  # before the first row names one
         await self._obey(pauses, desk, guard)
@@ -146,11 +148,21 @@ class Assembly:
         self.stack.push_async_callback(reader.close)
         return Sweep(guard, reader)
 
-    async def listen(self) -> None:
+    def _admin_token(self) -> str | None:
+        token = self.followed.now.admin.token
+        return None if token is None else token.get_secret_value()
+
+    async def _obey(self, pauses: Pauses, desk: PauseDesk, guard: Guard) -> None:
+        """Know what a person has stopped before anything is sent."""
+        pauses.take(await guard.pauses.read())
+        self.metrics.paused.watch(lambda: pauses.standing)
+        desk.table = guard.pauses
+
+    async def listen(self, desk: PauseDesk | None = None) -> None:
         """Listen early: a service that waits for its database is alive, and not ready."""
         admin = self.settings.admin
         health = self.vitals.health()
-        pages = AdminPages(health, self.metrics).app(desk.routes())
+        pages = AdminPages(health, self.metrics).app(() if desk is None else desk.routes())
         listener = Listener(pages, "admin", admin.host, admin.port, closing=SCRAPES)
         await self._start(listener)
         log.info("listening", host=admin.host, port=listener.port)

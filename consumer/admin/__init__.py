@@ -1,7 +1,16 @@
-"""The admin port: liveness, readiness and metrics, for the cluster and for Prometheus."""
+"""The admin port: liveness, readiness, metrics, and the JSON API of pauses."""
 
 from consumer.admin.health import Check, Health, Heartbeat
 from consumer.admin.listener import CannotListenError, Listener
+from consumer.admin.pauses import PauseDesk
 from consumer.admin.server import AdminPages
 
-__all__ = ["AdminPages", "CannotListenError", "Check", "Health", "Heartbeat", "Listener"]
+__all__ = [
+    "AdminPages",
+    "CannotListenError",
+    "Check",
+    "Health",
+    "Heartbeat",
+    "Listener",
+    "PauseDesk",
+]

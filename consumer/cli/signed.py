@@ -21,6 +21,12 @@ WhyOption = Annotated[
 
 def note(by: str | None, why: str | None, what: str) -> str:
     """Return what is kept of it: name, time and reason. `what` needs it, in the refusal."""
-    if not (by or "").strip() or not (why or "").strip():
+    who, reason = signed(by, why, what)
+    return f"by {who}, {datetime.now(UTC):%Y-%m-%d %H:%M:%S.%f} UTC: {reason}"
+
+
+def signed(by: str | None, why: str | None, what: str) -> tuple[str, str]:
+    """Return both, of which none may be missing."""
+    if not by or not by.strip() or not why or not why.strip():
         raise Stop(f"{what} needs a name and a reason: --by NAME --why TEXT", code=2)
-    return f"by {by}, {datetime.now(UTC):%Y-%m-%d %H:%M:%S.%f} UTC: {why}"
+    return by, why

@@ -26,7 +26,9 @@ from consumer.guard.errors import (
 from consumer.guard.lanes import Address
 from consumer.guard.reaching import DSN, in_words, reach
 
-TABLES = ("sent_message", "dead_letter", "worker", "history", "sweep")
+TABLES = (
+    "sent_message", "dead_letter", "worker", "history", "sweep", "catalogue_version", "pause",
+)  # fmt: skip
 RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
 LOCK_TRIES = (
     20  # a migration waits for a table's lock 3 s at a time, so that nobody queues behind it

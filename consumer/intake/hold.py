@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from enum import IntEnum
 
 
@@ -22,9 +23,15 @@ class Hold:
     task's next wait. Whoever swallows the cancellation reads `recalled` and `recalled_hard`.
     """
 
-    __slots__ = ("_grip", "_scheduled", "_task", "recalled", "recalled_hard")
+    __slots__ = ("_grip", "_scheduled", "_stand", "_task", "recalled", "recalled_hard")
 
-    def __init__(self, task: asyncio.Task[object] | None = None) -> None:
+    def __init__(
+        self,
+        task: asyncio.Task[object] | None = None,
+        stand: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        """`stand`: told 1 where it begins to stand, -1 where that ends; see `standing`."""
+        self._stand = stand
         self.recalled = False
         self.recalled_hard = False
         self._task = task
@@ -42,6 +49,13 @@ class Hold:
     def fixed(self) -> _Stretch:
         """A stretch that no recall cancels: a write whose answer must be known."""
         return _Stretch(self, _Grip.FIXED)
+
+    def standing(self) -> _Standing:
+        """A stretch in which it waits for a person, and gives up its place among what is in hand.
+
+        Else what one person stopped would keep out everything else.
+        """
+        return _Standing(self._stand)
 
     def recall(self, *, hard: bool) -> None:
         """Call the record back. Repeating a recall changes nothing."""
@@ -91,3 +105,14 @@ class _Stretch:
 
     def __exit__(self, *_: object) -> None:
         self._hold.loosen(self._before)
+
+
+class _Standing:
+    def __init__(self, stand: Callable[[int], None]) -> None:
+        self._stand = stand
+
+    def __enter__(self) -> None:
+        self._stand(1)
+
+    def __exit__(self, *_: object) -> None:
+        self._stand(-1)

@@ -19,6 +19,7 @@ from consumer.intake.offsets import Partition, Tracker
 from consumer.model import Record
 
 AHEAD = 64  # records of a full lane that may wait for room
+STANDING = 32  # records of a partition that may stand still; then it is not read any further
 
 Work: TypeAlias = "asyncio.Task[None]"
 
@@ -64,17 +65,22 @@ class Owned:
     limit: int  # of its own records in hand
     waiting: deque[Record] = field(default_factory=deque)
     hands: dict[Work, Hold] = field(default_factory=dict)
+    standing: int = 0  # of its hands, those that wait for a person: they take no room in the lane
     queued: bool = False
     taken: bool = False
     lost: bool = False
 
     @property
     def may_start(self) -> bool:
-        return bool(self.waiting) and not self.taken and len(self.hands) < self.limit
+        return bool(self.waiting) and not self.taken and self._has_room
 
     @property
     def wants_more(self) -> bool:
-        return not self.waiting and len(self.hands) < self.limit and self.lane.wants_more
+        return not self.waiting and self._has_room and self.lane.wants_more
+
+    @property
+    def _has_room(self) -> bool:
+        return len(self.hands) < self.limit and self.standing < STANDING
 
     def offer(self, record: Record) -> None:
         """Put a record in the queue, unless this ownership saw it before."""
@@ -97,6 +103,12 @@ class Owned:
         hold = self.hands.pop(work)
         self.queue()
         return hold
+
+    def stand(self, change: int) -> None:
+        """One more of its hands stands still, or one less. Its place in the lane is free then."""
+        self.standing += change
+        self.lane.in_flight -= change
+        self.queue()
 
     def take(self) -> None:
         """The ownership is over: what waits is forgotten, somebody else will read it again."""

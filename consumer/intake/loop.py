@@ -139,7 +139,7 @@ class Intake:
     def _hand_out(self, lane: Lane) -> None:
         while (turn := lane.next()) is not None:
             owned, record = turn
-            hold = Hold()
+            hold = Hold(stand=owned.stand)
             work = asyncio.create_task(self._work(owned, record, hold))
             hold.bind(work)
             owned.begin(work, hold)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from itertools import product
-from typing import Final, assert_never
+from typing import assert_never
 
 from prometheus_client import (
     CollectorRegistry,
@@ -24,8 +24,11 @@ from consumer import __version__
 from consumer.endings import Ended, Ending, LetGo
 from consumer.model import Answer, Outcome, OutcomeStatus, Reason, Record, SkipRule
 from consumer.providers.breaker import State
+from consumer.telemetry.buckets import CALLS, ROWS, STALLS, STATEMENTS, WAITS
+from consumer.telemetry.fuses import BlownNow
 from consumer.telemetry.labels import ANSWERS, BREAKERS, RESULTS
 from consumer.telemetry.logs import dropped_lines
+from consumer.telemetry.pauses import PausedNow
 from consumer.telemetry.series import (
     Lag,
     Reading,
@@ -36,13 +39,6 @@ from consumer.telemetry.series import (
     lag_of,
 )
 from consumer.telemetry.webhooks import WebhookCounts
-
-# From a quiet evening (milliseconds) to the far side of an outage (hours).
-_WAITS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200)
-_CALLS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 6, 10, 20, 30, 60)
-_STATEMENTS: Final = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.25, 1, 4, 15)
-_ROWS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
-_STALLS: Final = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10)
 
 
 class Metrics:
@@ -76,6 +72,8 @@ class Metrics:
         )
         self._outcomes = counters(registry, "outcomes", "Outcome records published.", "status")
         self.webhooks = WebhookCounts(registry)
+        self.paused = PausedNow(registry)
+        self.blown = BlownNow(registry)
         self.doubles = counter(registry, "doubles", "Second acceptances seen for one key.")
         self.fenced = counter(registry, "fenced_writes", "Writes that a later epoch kept out.")
         text = "Duplicates whose contexts say nothing about each other: a deploy lies between."
@@ -86,29 +84,29 @@ class Metrics:
             registry,
             "append_to_attempt_seconds",
             "From the record's timestamp to its first request.",
-            _WAITS,
+            WAITS,
             "mail_type",
         )
         self._to_outcome = histograms(
             registry,
             "append_to_outcome_seconds",
             "From the record's timestamp to its recorded outcome.",
-            _WAITS,
+            WAITS,
             "mail_type",
         )
         self._durations = histograms(
-            registry, "attempt_duration_seconds", "One request to a provider.", _CALLS, "provider"
+            registry, "attempt_duration_seconds", "One request to a provider.", CALLS, "provider"
         )
         self._batch_rows = histograms(
-            registry, "guard_batch_rows", "Rows in one guard statement.", _ROWS, "statement"
+            registry, "guard_batch_rows", "Rows in one guard statement.", ROWS, "statement"
         )
         self._batch_seconds = histograms(
-            registry, "guard_statement_seconds", "One guard statement.", _STATEMENTS, "statement"
+            registry, "guard_statement_seconds", "One guard statement.", STATEMENTS, "statement"
         )
         self._loop_lag = Histogram(
             "sendonce_loop_lag_seconds",
             "How late the event loop's own timer was.",
-            buckets=_STALLS,
+            buckets=STALLS,
             registry=registry,
         )
 

@@ -159,8 +159,8 @@ def test_run_ends_with_the_code_of_the_service(
 ) -> None:
     seen: list[settings.Settings] = []
 
-    def run(found: settings.Settings) -> int:
-        seen.append(found)
+    def run(found: settings.Followed) -> int:
+        seen.append(found.now)
         return 1
 
     monkeypatch.setattr("consumer.service.run", run)

@@ -40,6 +40,7 @@ from consumer.intake.kafka import guard_offset_fetch
         (Fetcher.__init__, ["self._fetch_task ="]),
         (SubscriptionState.fetch_context, ["self._fetch_count += 1"]),
         (TopicPartitionState.__init__, ["self.highwater =", "self.lso ="]),
+        (AIOKafkaClient._get_conn, ["sasl_plain_username=self._sasl_plain_username"]),
         (AIOKafkaClient._get_conn, ["sasl_plain_password=self._sasl_plain_password"]),
         (AIOKafkaProducer.__init__, ["self._message_accumulator =", "self.client ="]),
         (MessageAccumulator.fail_all, ["batch.failure(exception)"]),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consumer.intake.hold import Hold
-from consumer.intake.lanes import AHEAD, Lane, Owned, Work
+from consumer.intake.lanes import AHEAD, STANDING, Lane, Owned, Work
 from consumer.intake.offsets import Partition, Tracker
 from consumer.model import Record
 
@@ -102,6 +102,40 @@ def test_no_order_of_events_breaks_a_bound_or_forgets_a_record(
         ended += 1
         running += [(owned[record.partition], work) for work, record in _start_all(lane)]
     assert ended == offered
+
+
+def test_what_stands_for_a_person_takes_no_room_from_the_others() -> None:
+    lane = Lane(limit=2)
+    stopped, free = _owned(lane, 0), _owned(lane, 1)
+    for offset in range(STANDING + 5):
+        stopped.offer(_record(0, offset))
+        while lane.next() is not None:
+            hold = Hold(stand=stopped.stand)
+            stopped.begin(Mock(), hold)
+            hold.standing().__enter__()
+    assert lane.in_flight == 0
+    assert (stopped.standing, len(stopped.waiting)) == (STANDING, 5)
+    assert not stopped.wants_more, "of what stands still, only a few are held"
+    free.offer(_record(1, 0))
+    assert [record.partition for _, record in _start_all(lane)] == [1]
+
+
+def test_what_goes_on_counts_again_and_lets_the_rest_follow() -> None:
+    lane = Lane(limit=2)
+    owned = _owned(lane, 0)
+    for offset in range(STANDING + 1):
+        owned.offer(_record(0, offset))
+    stretches = []
+    while (turn := lane.next()) is not None:
+        hold, work = Hold(stand=owned.stand), Mock()
+        turn[0].begin(work, hold)
+        stretches.append((work, hold.standing()))
+        stretches[-1][1].__enter__()
+    for work, stretch in stretches:
+        stretch.__exit__()
+        owned.end(work)
+    assert (lane.in_flight, owned.standing) == (0, 0)
+    assert [record.offset for _, record in _start_all(lane)] == [STANDING]
 
 
 def _owned(lane: Lane, number: int, limit: int = 100) -> Owned:
