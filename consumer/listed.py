@@ -69,7 +69,7 @@ class Reading:
         try:
             return listed_key(self.catalogue.rules(mail_type), parts, recipient, at)
         except KeyPartError as error:
-            raise Unusable(str(error)) from None
+            raise Unusable(str(error).replace("entity_id", "entity", 1)) from None
 
     def _time(self, value: object) -> datetime:
         at = _instant(value)

@@ -22,4 +22,5 @@ def listed_key(
         wanted = len(rule.entity_id)
         raise KeyPartError("entity", f"has {len(entity)} parts, the type's key has {wanted}")
     fold = rule.case_sensitive_entity
-    return send_key(rules.type.name, entity, recipient, rule.version, case_sensitive_entity=fold)
+    parts = entity[0] if len(entity) == 1 else entity  # the same key, and a plainer refusal
+    return send_key(rules.type.name, parts, recipient, rule.version, case_sensitive_entity=fold)

@@ -10,7 +10,7 @@ import pytest
 
 from consumer.cli.telling import sentences
 from consumer.guard import DeadLetter, Happening, LetterStatus, Story
-from consumer.model import Coordinates, Evidence, News, Reason, Row, Status
+from consumer.model import IMPORTED, Coordinates, Evidence, News, Reason, Row, Status
 
 AT = datetime(2026, 11, 30, 14, 2, 5, tzinfo=UTC)
 KEY, NEWER = "0f" * 24, "ab" * 24
@@ -59,6 +59,16 @@ def test_a_lost_answer_that_was_found_is_told_from_the_first_try_to_its_proof() 
 
 def test_a_mail_that_was_plainly_accepted_has_a_short_story() -> None:
     assert told()[1:] == ["22 seconds later postmark accepted it under id pm-1."]
+
+
+def test_an_imported_mail_says_who_says_so() -> None:
+    row = replace(ROW, catalogue=IMPORTED, provider="old", first_attempt_at=None, coordinates=None)
+    assert told(row=row) == [
+        (
+            "On 30 November 2026 at 14:02:27 UTC it was sent before this service was there, through"
+            " old under id pm-1, as the imported list of its sender says."
+        )
+    ]
 
 
 def test_what_is_not_over_says_who_is_at_it() -> None:

@@ -84,9 +84,9 @@ def test_times_as_databases_print_them(tmp_path: Path, time: object) -> None:
     [
         ({"mail_type": "nota"}, "mail_type: the catalogue has no folder of this name"),
         ({"mail_type": ""}, "mail_type: is missing"),
-        ({"entity": ""}, "entity_id is empty"),
-        ({"entity": None}, "entity_id is a NoneType, not a string or an integer"),
-        ({"entity": 1.5}, "entity_id is a float, not a string or an integer"),
+        ({"entity": ""}, "entity is empty"),
+        ({"entity": None}, "entity is a NoneType, not a string or an integer"),
+        ({"entity": 1.5}, "entity is a float, not a string or an integer"),
         ({"recipient": "ada@example.com, bob@example.com"}, "recipient: holds a space"),
         ({"recipient": None}, "recipient: is not a string"),
         ({"time": "2026-03-01T12:00:00"}, "time: is neither a time with offset nor"),

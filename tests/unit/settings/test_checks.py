@@ -140,3 +140,21 @@ def test_one_mistake_does_not_hide_another(settings: Loader) -> None:
         "retry.base",
         "safety.redirect_to",
     ]
+
+
+@pytest.mark.parametrize(
+    ("mode", "group", "problem"),
+    [
+        ("live", "sendonce", None),
+        ("shadow", "sendonce-shadow", None),
+        ("shadow", "sendonce", "kafka.group_id: must end in 'shadow' while safety.mode is shadow"),
+        ("live", "my.shadow", "kafka.group_id: must not end in 'shadow' while safety.mode is live"),
+    ],
+)
+def test_a_shadow_never_reads_in_the_group_of_a_live_service(
+    settings: Loader, mode: str, group: str, problem: str | None
+) -> None:
+    """Law: by name, on both sides: what a shadow has read, nobody has sent."""
+    found = settings.problems(SENDONCE_SAFETY__MODE=mode, SENDONCE_KAFKA__GROUP_ID=group)
+    assert len(found) == (problem is not None)
+    assert "".join(found).startswith(problem or "")
