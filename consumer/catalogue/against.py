@@ -176,8 +176,13 @@ def _needs(change: _Change) -> Iterator[Problem]:
     for place, path in wanted:
         if path.text not in asked and not path.envelope and not _promised(change.old, path):
             name = ".".join(map(str, place))
-            text = f"{name}: events on their way may lack {path.text}: give it a default"
+            text = f"{name}: events on their way may lack {path.text}, and {_remedy(place)}"
             yield change.problem(text, *place)
+
+
+def _remedy(place: tuple[str | int, ...]) -> str:
+    advice = ": give it a default" if place[0] == "context" else ""
+    return f"would become dead letters{advice}"
 
 
 def _needed_of(says: Declaration) -> list[tuple[tuple[str | int, ...], Source]]:
