@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -71,10 +71,19 @@ class Fuse:
 
 
 class Fuses:
-    """All fuses of a worker. `without`: topics that have none."""
+    """All fuses of a worker.
 
-    def __init__(self, without: Collection[str] = ()) -> None:
+    `without`: topics that have none. `block`: told all ways that are out (provider, sender), when
+    that changes.
+    """
+
+    def __init__(
+        self,
+        without: Collection[str] = (),
+        block: Callable[[Collection[tuple[str, str]]], None] = lambda _: None,
+    ) -> None:
         self._without = without
+        self._block = block
         self._topics: dict[str, Fuse] = {}
         self._ways: dict[tuple[str, str], Fuse] = {}
         self._some = asyncio.Event()
@@ -139,7 +148,7 @@ class Fuses:
 
     @property
     def stopped(self) -> frozenset[tuple[str, str]]:
-        """The ways by which nothing goes out: provider and sender."""
+        """The ways that are out."""
         return frozenset(way for way, fuse in self._ways.items() if fuse.blown)
 
     def _way(self, provider: str, sender: str) -> Fuse:
@@ -153,6 +162,7 @@ class Fuses:
     def _blew(self, fuse: Fuse, why: str) -> None:
         log.error("fuse blown", **fuse.names, why=why, bad=MOST + 1, last=LAST, alert="fuse")
         self._some.set()
+        self._block(self.stopped)
 
     async def tend(self, guard: Guard) -> None:
         """Mend, for ever, what is blown and whose letter a person has closed."""
@@ -170,10 +180,9 @@ class Fuses:
         log.warning("fuse mended", **fuse.names)
         self._changed.set()
         self._changed = asyncio.Event()
+        self._block(self.stopped)
 
 
 async def _stands(guard: Guard, at: Coordinates) -> bool:
     open_ones = Query((LetterStatus.OPEN,), (Reason.FUSED,), topic=at.topic, limit=1000)
     return any(letter.coordinates == at for letter in await guard.dead_letters(open_ones))
-
-

@@ -52,7 +52,7 @@ def open_catalogue(settings: config.Settings) -> Catalogue:
     return catalogue.load(
         settings.catalogue.path,
         senders=settings.addresses,
-        providers=tuple(settings.providers),
+        providers={name: providers.carrier(one) for name, one in settings.providers.items()},
         retention=settings.guard.retention,
         fingerprint_key=_bytes(settings.guard.fingerprint_key),
         decode=decode,
@@ -158,6 +158,8 @@ def routes(
     `pushing`: the names of those whose webhook is listened to. `on_blocked`: told the provider's
     name at every answer that nothing may go out.
     """
+    without = {name for name, topic in settings.topics.items() if not topic.fuse}
+    pauses = pauses or Pauses()
     return Routes(
         {
             name: Route(
@@ -167,8 +169,8 @@ def routes(
             )
             for name, options in settings.providers.items()
         },
-        pauses or Pauses(),
-        Fuses({name for name, topic in settings.topics.items() if not topic.fuse}),
+        pauses,
+        Fuses(without, pauses.block),
     )
 
 

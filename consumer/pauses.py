@@ -1,4 +1,4 @@
-"""What stands still because a person said so, and who waits for it to go on.
+"""What stands still because a person said so, or a fuse blew, and who waits for it to go on.
 
     asked before a permit is taken, when it was got, and at the last step before the wire
 
@@ -32,26 +32,44 @@ class Pauses:
         self.types = types
         self._tell = tell
         self.standing: Mapping[Target, Pause] = {}
+        self._fused: frozenset[tuple[str, str]] = frozenset()  # mail type and provider
         self.any = False
         self._changed = asyncio.Event()
 
     def take(self, pauses: Iterable[Pause]) -> None:
         """Obey exactly these from now on; who waits looks again."""
         before, self.standing = self.standing, {pause.target: pause for pause in pauses}
-        self.any = bool(self.standing)
+        self.any = bool(self.standing or self._fused)
         if before.keys() == self.standing.keys():
             return
         for target in self.standing.keys() - before.keys():
             self._tell("paused", target)
         for target in before.keys() - self.standing.keys():
             self._tell("resumed", target)
+        self._look_again()
+
+    def block(self, ways: Collection[tuple[str, str]]) -> None:
+        """Let nothing out by exactly these from now on (provider, sender): their fuses are out."""
+        self._fused = frozenset(
+            (one.name, provider)
+            for provider, sender in ways
+            for one in self.types
+            if one.sender == sender
+        )
+        self.any = bool(self.standing or self._fused)
+        self._look_again()
+
+    def _look_again(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
 
     def stops(self, mail_type: str, provider: str) -> bool:
         """Tell whether a mail of this type must not go out through this provider now."""
-        return self.any and not self.standing.keys().isdisjoint(
-            (_ALL, Target(Scope.TYPE, mail_type), Target(Scope.PROVIDER, provider))
+        return self.any and (
+            (mail_type, provider) in self._fused
+            or not self.standing.keys().isdisjoint(
+                (_ALL, Target(Scope.TYPE, mail_type), Target(Scope.PROVIDER, provider))
+            )
         )
 
     def holds(self, mail_type: MailType) -> bool:

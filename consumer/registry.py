@@ -24,7 +24,7 @@ from urllib.parse import quote
 import aiohttp
 import orjson
 import structlog
-from aiohttp import BasicAuth
+from aiohttp import encode_basic_auth
 
 from consumer.model import NoSchema, Schema, elapsed
 
@@ -158,9 +158,7 @@ class Registry:
             await self._gather(answer, references)
         return Schema(str(kind), _text(answer), tuple(references.values()))
 
-    async def _gather(
-        self, answer: Mapping[str, Any], found: dict[tuple[str, int], str]
-    ) -> None:
+    async def _gather(self, answer: Mapping[str, Any], found: dict[tuple[str, int], str]) -> None:
         """Collect what a schema refers to, depth first."""
         for reference in answer.get("references") or ():
             subject, version = _place(reference)
@@ -174,16 +172,16 @@ class Registry:
     async def _get(self, path: str) -> Mapping[str, Any]:
         url = self._access.url.rstrip("/") + path
         try:
-            entry = self._entry()
-            async with self._opened().get(url, auth=entry, allow_redirects=False) as response:
+            headers = self._entry()
+            async with self._opened().get(url, headers=headers, allow_redirects=False) as response:
                 body = await response.content.read(LONGEST)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise _Away(type(error).__name__) from None
         return _read(response.status, body)
 
-    def _entry(self) -> BasicAuth | None:
+    def _entry(self) -> Mapping[str, str]:
         login = self._access.login()
-        return None if login is None else BasicAuth(*login, encoding="utf-8")
+        return {} if login is None else {"Authorization": encode_basic_auth(*login)}
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:

@@ -45,6 +45,7 @@ class Running:
             asyncio.create_task(self.sweep.run(), name="sweep"),
             asyncio.create_task(self.newcomers.run(), name="newcomers"),
             asyncio.create_task(rotating, name="rotation"),
+            asyncio.create_task(self.routes.fuses.tend(self.guard), name="fuses"),
             *self.upkeep.tasks(pulse),
         ]
 

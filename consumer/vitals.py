@@ -48,6 +48,7 @@ class Vitals:
                 "providers": self._open,
                 "pause": self._paused,
                 "registry": self._registry,
+                "fuses": self._fuses,
             },
         )
 
@@ -101,6 +102,10 @@ class Vitals:
         shut = [name for name, state in states.items() if state is State.OPEN]
         return f"breaker open: {', '.join(shut)}" if len(shut) == len(states) else None
 
+
+    def _fuses(self) -> str | None:
+        blown = self._routes.fuses.blown if self._routes is not None else ()
+        return f"blown: {'; '.join(map(str, blown))}" if blown else None
 
     def _registry(self) -> str | None:
         """Known only while some record waits for a schema; else nobody asks it."""

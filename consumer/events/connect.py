@@ -1,7 +1,7 @@
 """What Kafka Connect and Debezium's outbox event router put around an event.
 
     {"schema": ..., "payload": ...}       Connect's JSON converter with schemas: the payload counts
-    "{\"order_id\": ...}"                 a payload that was not expanded: JSON in one JSON string
+    "{...}", a JSON string                a payload that was not expanded: JSON inside it
     {"eventType": ..., "payload": ...}    the router's envelope, where columns are placed in it
 
 The last two only where the record is the router's: it carries the header `id`, or its topic is said
@@ -52,8 +52,9 @@ def unwrapped(body: Json, *, routed: bool) -> Unwrapped | Bad:
 
 def attributes(record: Record, headers: Headers) -> dict[str, str]:
     """Return what the router says beside the payload: the row's `id`, and the record's key."""
-    named = {"id": headers.outbox_id, "aggregateid": _key_text(record.key)}
-    return {name: text for name, text in named.items() if text is not None}
+    row = headers.outbox_id and plain_text(headers.outbox_id)
+    named = {"id": row, "aggregateid": _key_text(record.key)}
+    return {name: text for name, text in named.items() if text}
 
 
 def plain_text(text: str) -> str:

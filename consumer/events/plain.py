@@ -46,6 +46,4 @@ def _event(
         return Bad(Reason.MALFORMED, "value.type is not a string")
     if problem := type_problem(event_type):
         return Bad(Reason.MALFORMED, f"value.type {problem}")
-    return Event(
-        event_type, body, beside or {}, carried_key=headers.key, carried_id=headers.id
-    )
+    return Event(event_type, body, beside or {}, carried_key=headers.key, carried_id=headers.id)

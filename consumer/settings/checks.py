@@ -133,6 +133,8 @@ def _privacy(privacy: Privacy, guard: object) -> Iterator[Contradiction]:
 def _login(registry: Registry) -> Iterator[Contradiction]:
     if (registry.username is None) != (registry.password is None):
         yield (("registry", "username"), "and registry.password are only of use together")
+    if ":" in (registry.username or ""):
+        yield (("registry", "username"), "must hold no colon: basic authentication knows none")
     if urlsplit(registry.url).username is not None:
         yield (("registry", "url"), "must hold no login: write registry.username and .password")
 

@@ -1,8 +1,9 @@
 """A schema registry: what Confluent's serializers register at it, and what a consumer asks for.
 
-    async with RegistryDouble() as registry: registry.url
-    registry.away = True          answers 503 from now on; `asked_in_vain` is set by each request
-    registry.asked["/schemas/ids/1"]    how often
+Used as `async with RegistryDouble() as registry: ... registry.url`.
+
+    away     True: it answers 503 from now on, and sets `asked_in_vain` at each request
+    asked    how often each path was asked for
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, Self
 from uuid import NAMESPACE_URL, uuid5
 
 import orjson
-from aiohttp import BasicAuth, web
+from aiohttp import encode_basic_auth, web
 
 KIND = "application/vnd.schemaregistry.v1+json"
 
@@ -80,7 +81,7 @@ class RegistryDouble:
     def _lets_in(self, request: web.BaseRequest) -> bool:
         given = request.headers.get("Authorization")
         assert self._login is not None
-        return given is not None and BasicAuth.decode(given) == BasicAuth(*self._login)
+        return given == encode_basic_auth(*self._login)
 
     def _answer(self, method: str, path: list[str], body: bytes) -> web.Response:
         match method, path:

@@ -1,4 +1,4 @@
-"""The registry's client: asked once, waited for without end, never taken for an answer it is not."""
+"""The registry's client: asked once, waited for without end, and believed in its own words only."""
 
 from __future__ import annotations
 

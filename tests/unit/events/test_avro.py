@@ -28,8 +28,8 @@ def read(schema: Any, value: Any) -> Json | Bad:
     return avro.read(written(schema, value), Schema("AVRO", json.dumps(schema)), 7)
 
 
-def logical(base: str, name: str, **more: Any) -> dict[str, Any]:
-    return {"type": base, "logicalType": name, **more}
+def logical(base: str, kind: str, **more: Any) -> dict[str, Any]:
+    return {"type": base, "logicalType": kind, **more}
 
 
 MONEY = logical("bytes", "decimal", precision=12, scale=2)
@@ -72,7 +72,7 @@ def test_what_avro_holds_is_what_json_says(schema: Any, value: Any, becomes: Jso
     assert read(schema, value) == becomes
 
 
-@given(st.decimals(-10**9, 10**9, places=2))
+@given(st.decimals(-(10**9), 10**9, places=2))
 def test_money_is_exact(amount: Decimal) -> None:
     assert read(MONEY, amount) == f"{amount:.2f}"
 
@@ -159,6 +159,5 @@ def test_a_schema_of_one_word_needs_no_quotes() -> None:
 def test_without_the_extra_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(avro, "fastavro", None)
     found = avro.read(b"\x02a", Schema("AVRO", "string"), 7)
-    assert found == Bad(
-        Reason.UNSUPPORTED_FORMAT, "value is Avro, and this installation is without the extra `avro`"
-    )
+    why = "value is Avro, and this installation is without the extra `avro`"
+    assert found == Bad(Reason.UNSUPPORTED_FORMAT, why)

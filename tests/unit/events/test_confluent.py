@@ -86,9 +86,7 @@ def test_a_schema_that_is_not_known_is_asked_for_and_changes_nothing_else(
     schemas |= known(registry, 1)
     assert isinstance(decoder.decode(value), Event)
     schemas[1] = NoSchema()
-    assert decoder.decode(value) == Bad(
-        Reason.UNSUPPORTED_FORMAT, "the registry has no schema 1"
-    )
+    assert decoder.decode(value) == Bad(Reason.UNSUPPORTED_FORMAT, "the registry has no schema 1")
 
 
 def test_the_event_type_is_named_as_elsewhere(registry: SchemaRegistryClient) -> None:
@@ -117,9 +115,7 @@ def test_a_connector_may_have_written_the_outbox_so(registry: SchemaRegistryClie
 
 def test_protobuf_is_not_read() -> None:
     found = Decoder({1: Schema("PROTOBUF", "syntax")}).decode(record(b"\0\0\0\0\1\0abc"))
-    assert found == Bad(
-        Reason.UNSUPPORTED_FORMAT, "schema 1 is protobuf, which is not read"
-    )
+    assert found == Bad(Reason.UNSUPPORTED_FORMAT, "schema 1 is protobuf, which is not read")
 
 
 def test_without_a_registry_it_is_told_what_it_is() -> None:

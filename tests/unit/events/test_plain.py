@@ -64,8 +64,10 @@ def test_malformed(value: bytes, detail: str) -> None:
         (b"\x1f\x8b\x08\x00", "value is gzip inside the record"),
         (b"\x28\xb5\x2f\xfd\x00", "value is zstd inside the record"),
         (b'"{\\"a\\":1}"', "value is JSON inside a JSON string"),
-        ({"schema": {}, "payload": {}}, "value is a Kafka Connect envelope (schema and payload)"),
-        ({"before": None, "after": {}, "op": "c", "ts_ms": 1}, "value is a Debezium change event"),
+        (
+            {"before": None, "after": {}, "op": "c", "ts_ms": 1},
+            "value is a Debezium change event: route its table as an outbox",
+        ),
     ],
 )
 def test_formats_that_are_known_and_not_read(value: object, detail: str) -> None:

@@ -58,7 +58,7 @@ def test_headers_that_mean_nothing_to_us_are_as_none(
     others: list[tuple[str, bytes | None]],
 ) -> None:
     """Read the short way, the long way, or not there at all."""
-    long_way = reading._checked({})
+    long_way = reading._checked({}, {})
     assert read_headers(others) == long_way == read_headers(())
     assert event(STRUCTURED, *others) == event(STRUCTURED)
 
