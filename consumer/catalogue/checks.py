@@ -6,9 +6,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from consumer.catalogue.declaration import PROVIDED, Place
-from consumer.catalogue.folder import PARTS, Findings, Folder
+from consumer.catalogue.folder import LAYOUTS, PARTS, Findings, Folder
 from consumer.catalogue.formats import known_locale, known_zone
-from consumer.catalogue.inspection import inspect
+from consumer.catalogue.inspection import inspect, plural_faults
+from consumer.catalogue.languages import language_of, own_locale, spoken, variants_of
 from consumer.catalogue.paths import MISSING, Path
 from consumer.catalogue.schema import Known
 from consumer.catalogue.templates import Templates
@@ -113,14 +114,13 @@ def _check_path(
         findings.add(_file(folder), folder.line(*place), text)
 
 
-def _check_pick(
-    folder: Folder, place: Place, path: Path, member: str, findings: Findings
-) -> None:
+def _check_pick(folder: Folder, place: Place, path: Path, member: str, findings: Findings) -> None:
     """A picked member is one of the object's, or of the objects of the list."""
     schemas = folder.schemas.values()
     deeper = ((*path.steps, member), (*path.steps, 0, member))
     if schemas and not any(schema.knows(steps) for schema in schemas for steps in deeper):
-        text = f"{'.'.join(map(str, place))}: picks {member!r}, which no schema has below {path.text!r}"
+        where = ".".join(map(str, place))
+        text = f"{where}: picks {member!r}, which no schema has below {path.text!r}"
         findings.add(_file(folder), folder.line(*place), text)
 
 
@@ -131,27 +131,84 @@ def _remedy(place: Place) -> str:
 
 
 def check_templates(folder: Folder, templates: Templates, findings: Findings) -> frozenset[str]:
-    """Check what the templates want against what they get; return the files that they use."""
+    """Check what the templates want against what they get, in every language that they are in.
+
+    Return the files that they use.
+    """
     offered = set(folder.declaration.context)
     wanted: set[str] = set()
     files: set[str] = set()
-    for part in PARTS:
-        if part not in folder.files:
-            continue
-        reading = inspect(templates, f"{folder.name}/{part}")
-        findings.problems += reading.problems
-        files |= reading.files
-        wanted |= set(reading.variables)
-        for variable, (file, line) in reading.variables.items():
-            if variable not in offered | PROVIDED:
-                findings.add(file, line, f"{variable!r} is not in [context] of {_file(folder)}")
-    broken = any(p.file in files for p in findings.problems)
+    parts = [f"{folder.name}/{part}" for part in PARTS if part in folder.files]
+    for locale in _locales(folder, templates):
+        for reading in [inspect(templates, part, locale) for part in parts]:
+            findings.problems += reading.problems
+            files |= reading.files
+            wanted |= set(reading.variables)
+            for variable, (file, line) in reading.variables.items():
+                if variable not in offered | PROVIDED:
+                    findings.add(file, line, f"{variable!r} is not in [context] of {_file(folder)}")
+    for file in sorted(files):
+        findings.problems += plural_faults(templates, file, _language(folder, file))
+    broken = any(p.file in files for p in findings.problems) or folder.declaration.template
     for name in [] if broken else sorted(offered - wanted):
         findings.add(_file(folder), folder.line("context", name), f"context.{name}: {_UNUSED}")
     return frozenset(files)
 
 
 _UNUSED = "no template prints it, yet a change of it would be refused as a conflict"
+
+
+def _locales(folder: Folder, templates: Templates) -> list[str | None]:
+    """Return the folder's own locale and each other in which its mails may be written."""
+    own = own_locale(folder.declaration)
+    variants = variants_of(templates.sources, folder.name)
+    shared = variants_of(templates.sources, LAYOUTS)
+    spoke = {one for one in (*variants, *shared) if spoken(one, variants, own) == one}
+    return [own, *sorted(one for one in spoke if known_locale(one) == one)]
+
+
+def _language(folder: Folder, file: str) -> str | None:
+    """Return the locale that a file is written in; None: nobody says it."""
+    named = language_of(file)
+    if named is None and file.startswith(f"{folder.name}/"):
+        return own_locale(folder.declaration)
+    return named if named and known_locale(named) == named else None
+
+
+def check_languages(folder: Folder, findings: Findings) -> None:
+    """A folder in several languages must say by what a mail's is chosen, and which is its own."""
+    if (variants := variants_of(folder.template_names, folder.name)) and not own_locale(
+        folder.declaration
+    ):
+        text = (
+            f"locale: there is {folder.name}/{variants[0]}/: name the path of the reader's locale"
+        )
+        findings.add(_file(folder), folder.line("locale"), text + _OWN)
+
+
+_OWN = ', and the language of the folder\'s own files: { path = "...", default = "en" }'
+
+
+def check_hosted(folder: Folder, house: House, findings: Findings) -> None:
+    """A provider may keep the template of a mail; for any other one, the bodies are needed here."""
+    says = folder.declaration
+    for name in says.template:
+        if name not in (says.providers or house.providers):
+            text = f"template.{name}: is none of the providers of this mail"
+            findings.add(_file(folder), folder.line("template", name), text)
+    without = [name for name in says.providers or house.providers if name not in says.template]
+    for part in PARTS if says.template and without else ():
+        if part not in folder.files:
+            text = f"is missing, and {without[0]} has no template of its own"
+            findings.add(f"{folder.name}/{part}", 0, text)
+
+
+def check_leaving(folder: Folder, findings: Findings) -> None:
+    """How to leave the list is said once."""
+    for name in folder.declaration.headers if folder.declaration.unsubscribe else ():
+        if name.lower().startswith("list-unsubscribe"):
+            text = f"headers.{name}: is written by [unsubscribe]"
+            findings.add(_file(folder), folder.line("headers", name), text)
 
 
 def _file(folder: Folder) -> str:

@@ -71,12 +71,13 @@ class Engine(ImmutableSandboxedEnvironment):
     """A sandbox for one locale and zone, and for one kind of part: the subject or the bodies."""
 
     code_generator_class = _Compiler
-    as_html = staticmethod(as_html)
+    as_html: Callable[[object], str] = staticmethod(as_html)
     as_text: Callable[[object], str]
+    find: Callable[[str, str | None], str]  # the file that is taken for a name, asked for by a file
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        self._pages: dict[str, Template] = {}
+        self._pages: dict[tuple[str, str | None], Template] = {}
         # What is not there is the same for every object: templates name only so many members.
         self._absent = lru_cache(1024)(lambda name: self.undefined(obj={}, name=name))
 
@@ -90,15 +91,19 @@ class Engine(ImmutableSandboxedEnvironment):
             self.handle_exception()
 
     # Nothing is loaded twice: Jinja's own cache takes a lock, and layouts are asked for each time.
+    # Which file it is depends on the locale, and on who asks.
     def get_template(
         self,
         name: str | Template,
         parent: str | None = None,
         globals: MutableMapping[str, Any] | None = None,  # noqa: A002 - Jinja passes it by name
     ) -> Template:
-        page = self._pages.get(name) if isinstance(name, str) else name
+        if not isinstance(name, str):
+            return name
+        page = self._pages.get((name, parent))
         if page is None:
-            page = self._pages[str(name)] = super().get_template(name, parent, globals)
+            file = self.find(name, parent)
+            page = self._pages[name, parent] = super().get_template(file, None, globals)
         return page
 
     # `x.name` of a JSON object is its member: looked up first, which saves a third of a render

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Final
@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from consumer.catalogue.declaration import Declaration, said
 from consumer.catalogue.errors import Problem
+from consumer.catalogue.formats import known_locale
 from consumer.catalogue.keywords import unknown_words
 from consumer.catalogue.places import line_of, lines_of
 from consumer.catalogue.schema import Schema, compile_schema
@@ -56,6 +57,11 @@ class Folder:
     def line(self, *place: str | int) -> int:
         return line_of(dict(self.lines), place)
 
+    @property
+    def template_names(self) -> list[str]:
+        """Return the names that templates call each other by."""
+        return [f"{self.name}/{file}" for file in self.files if file.endswith(".j2")]
+
     def example_files(self) -> list[tuple[str, bytes]]:
         """Return (name without ".json", bytes), sorted."""
         inside = [(n, b) for n, b in self.files.items() if n.startswith("examples/")]
@@ -87,17 +93,21 @@ def read_folder(path: FilePath, findings: Findings) -> Folder | None:
 
 def folder_of(name: str, files: Mapping[str, bytes], findings: Findings) -> Folder | None:
     """Make a folder of its files; None if there is no use in looking further at it."""
-    _expect(name, files, findings)
-    schemas = dict(_schemas(name, files, findings))
     declared = _declared(name, files, findings)
+    hosted = declared is not None and bool(declared[0].template)
+    _expect(name, files, (SUBJECT,) if hosted else PARTS, findings)
+    check_variants(name, files, findings)
+    schemas = dict(_schemas(name, files, findings))
     if declared is None:
         return None
     declaration, lines = declared
     return Folder(name, files, declaration, lines, schemas)
 
 
-def _expect(name: str, files: Mapping[str, bytes], findings: Findings) -> None:
-    for part in PARTS:
+def _expect(
+    name: str, files: Mapping[str, bytes], parts: Sequence[str], findings: Findings
+) -> None:
+    for part in parts:
         if part not in files:
             findings.add(f"{name}/{part}", 0, "is missing")
     for file in files:
@@ -113,8 +123,23 @@ _HAS: Final = "see the list in schemas/README.md"
 def _belongs(file: str) -> bool:
     if file.startswith("examples/"):
         return _EXAMPLE.fullmatch(file.removeprefix("examples/")) is not None
+    if "/" in file:  # of a locale: looked at by itself
+        return file.endswith(".j2")
     known = file == "mail.toml" or file in PARTS
     return known or bool(_SCHEMA.fullmatch(file) or _PARTIAL.fullmatch(file))
+
+
+def check_variants(name: str, files: Collection[str], findings: Findings) -> None:
+    """Check that each file in a folder below stands in for one of the folder's own, in a locale."""
+    named = (file for file in files if "/" in file and not file.startswith("examples/"))
+    below = [(file, *file.split("/", 1)) for file in named if file.endswith(".j2")]
+    for locale in sorted({locale for _, locale, _ in below}):
+        if (nearest := known_locale(locale)) != locale:
+            advice = f"did you mean {nearest}/?" if nearest else "write de/, or de-AT/"
+            findings.add(f"{name}/{locale}", 0, f"a folder is named after a locale: {advice}")
+    for file, _, own in below:
+        if own not in files and own not in PARTS:
+            findings.add(f"{name}/{file}", 0, f"stands in for nothing: there is no {name}/{own}")
 
 
 def _schemas(name: str, files: Mapping[str, bytes], findings: Findings) -> list[tuple[int, Schema]]:

@@ -21,6 +21,7 @@ from babel.numbers import format_decimal
 
 from consumer.catalogue.instants import instant
 from consumer.catalogue.money import money
+from consumer.catalogue.plurals import COUNT, form_of
 from consumer.model import Json
 
 Style: TypeAlias = Literal["short", "medium", "long", "full"]
@@ -80,6 +81,13 @@ class Formats:
         if isinstance(value, bool) or not isinstance(value, int):
             raise MomentError("only integers are written as numbers")
         return str(value) if value in _UNGROUPED else _number(value, self.name)
+
+    def plural(self, count: object, **forms: str) -> str:
+        """Choose the form that the language has for so many, and put the number in for `#`."""
+        if isinstance(count, bool) or not isinstance(count, int):
+            raise MomentError("only integers are counted")
+        chosen = forms.get(form_of(count, self.lang), forms["other"])
+        return chosen.replace(COUNT, self.number(count))
 
     def day(self, value: Json, style: Style = "long") -> str:
         """Write the day: of an instant, the day it is in the zone; a plain date as it is."""

@@ -5,15 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from jinja2 import nodes
 from jinja2.exceptions import TemplateSyntaxError
 from jinja2.meta import find_undeclared_variables
 
+from consumer.catalogue.bidi import PrintError
+from consumer.catalogue.borrowing import Find, borrowing_faults, clashes
 from consumer.catalogue.engine import Engine
 from consumer.catalogue.errors import Problem
-from consumer.catalogue.printing import PrintError
+from consumer.catalogue.languages import fallbacks
+from consumer.catalogue.plurals import FORMS, known, needed
 from consumer.catalogue.templates import Templates
 
 
@@ -26,12 +30,13 @@ class Reading:
     problems: tuple[Problem, ...]
 
 
-def inspect(templates: Templates, name: str) -> Reading:
-    """Follow extends, include and import from one template on."""
-    engine = templates.engine(None)
+def inspect(templates: Templates, name: str, locale: str | None = None) -> Reading:
+    """Follow extends, include and import from one template on, as a mail in that locale does."""
+    engine = templates.reader()
+    find = partial(templates.find, languages=fallbacks(locale) if locale else ())
     parsed: dict[str, nodes.Template | Problem] = {}
     modules: set[str] = set()  # imported: they see no variables but those they set
-    waiting = [(name, False)]
+    waiting = [(find(name, None), False)]
     while waiting:
         file, imported = waiting.pop()
         if file in parsed or file not in templates.sources:
@@ -40,11 +45,15 @@ def inspect(templates: Templates, name: str) -> Reading:
         if imported:
             modules.add(file)
         if isinstance(template, nodes.Template):
-            waiting += [(to, imported or kind in _IMPORTS) for kind, to in _drawn(template)]
+            drawn = [(find(to, file), kind) for kind, to in _drawn(template)]
+            waiting += [(to, imported or kind in _IMPORTS) for to, kind in drawn]
     read = {file: one for file, one in parsed.items() if isinstance(one, nodes.Template)}
     problems = [one for one in parsed.values() if isinstance(one, Problem)]
     for file, template in read.items():
-        problems += _faults(templates, file, template)
+        problems += _faults(templates, file, template, find)
+        problems += borrowing_faults(file, template, read, find)
+    sharing = {file: one for file, one in read.items() if file not in modules}
+    problems += clashes(sharing, find)
     return Reading(_wanted(read, modules), frozenset(parsed), tuple(problems))
 
 
@@ -81,12 +90,14 @@ def _parse(engine: Engine, templates: Templates, file: str) -> nodes.Template | 
     return parsed
 
 
-def _faults(templates: Templates, file: str, parsed: nodes.Template) -> Iterator[Problem]:
+def _faults(
+    templates: Templates, file: str, parsed: nodes.Template, find: Find
+) -> Iterator[Problem]:
     for node in parsed.find_all(_DRAWS):
         target = getattr(node, "template", None)
         if not isinstance(target, nodes.Const):
             yield Problem(file, node.lineno, "name the template in quotes: no variable there")
-        elif target.value not in templates.sources:
+        elif find(target.value, file) not in templates.sources:
             yield Problem(file, node.lineno, f"there is no template {target.value!r}")
     for escape in parsed.find_all(nodes.EvalContextModifier):
         yield Problem(file, escape.lineno, "the escaping cannot be switched")
@@ -145,3 +156,21 @@ def _set_at_top(parsed: nodes.Template) -> Iterator[str]:
 
 def _first_use(parsed: nodes.Template, variable: str) -> int:
     return min((n.lineno for n in parsed.find_all(nodes.Name) if n.name == variable), default=0)
+
+
+def plural_faults(templates: Templates, file: str, locale: str | None) -> Iterator[Problem]:
+    """Plural forms must be those that the language has, and all of them."""
+    try:
+        parsed = templates.reader().parse(templates.sources[file])
+    except TemplateSyntaxError:
+        return  # told already
+    for node in parsed.find_all(nodes.Filter):
+        if node.name != "plural":
+            continue
+        forms = {pair.key for pair in node.kwargs}
+        if foreign := sorted(forms - (known(locale) if locale else {*FORMS})):
+            yield Problem(file, node.lineno, f"plural: {locale} has no form {', '.join(foreign)}")
+        lacking = [form for form in (needed(locale) if locale else ["other"]) if form not in forms]
+        if lacking or node.args:
+            wanted = ", ".join(f'{form}="# ..."' for form in lacking)
+            yield Problem(file, node.lineno, f"plural: write {wanted} too ({locale})")

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import TracebackType
 from typing import Final
+from urllib.parse import quote
 
 from jinja2.exceptions import SecurityError, UndefinedError
 
+from consumer.catalogue.bidi import (
+    PrintError,
+    from_right_to_left,
+    readable,
+    without_marks_in_tags,
+)
+from consumer.catalogue.blocks import Unsubscribe
+from consumer.catalogue.declaration import Declaration
 from consumer.catalogue.engine import Engine
 from consumer.catalogue.folder import HTML, SUBJECT, TEXT
-from consumer.catalogue.formats import MomentError, formats_for
+from consumer.catalogue.formats import Formats, MomentError, formats_for
+from consumer.catalogue.languages import own_locale, spoken, variants_of
 from consumer.catalogue.mailing import Rules
 from consumer.catalogue.money import AmountError
-from consumer.catalogue.printing import PrintError, readable
 from consumer.catalogue.templates import Templates
 from consumer.model import Address, Bad, Json, Mail, Message, Reason
 
 LONGEST_SUBJECT: Final = 255  # characters; a longer one is a body in the wrong place
 AUTO_SUBMITTED: Final = ("Auto-Submitted", "auto-generated")  # RFC 3834: robots do not answer it
 
+_OF_LINKS: Final = "!#$%&'()*+,/:;=?@[]~-._"  # what a link in a header may hold as it is
 _SPACES = re.compile(r"[ \t\r\n]+")
 
 
@@ -34,9 +44,18 @@ class _NotAMail(ValueError):  # noqa: N818 - how one rendering ends, inside this
 class _Voice:
     """The templates in one locale and zone."""
 
-    given: Mapping[str, Json]  # what templates know beside the context: `lang`, `dir`
+    formats: Formats
     subjects: Engine
     bodies: Engine
+
+    @property
+    def turned(self) -> bool:
+        return self.formats.direction == "rtl"
+
+    @property
+    def given(self) -> dict[str, Json]:
+        """What templates know beside the context."""
+        return {"lang": self.formats.lang, "dir": self.formats.direction}
 
     def subject(self, name: str, context: Mapping[str, Json]) -> str:
         return self.subjects.fill(f"{name}/{SUBJECT}", context)
@@ -50,6 +69,7 @@ class Press:
 
     def __init__(self, templates: Templates) -> None:
         self._templates = templates
+        self._locale = lru_cache(maxsize=4096)(self._spoken)
         self._voice = lru_cache(maxsize=256)(self._make_voice)
 
     def render(self, rules: Rules, mail: Mail) -> Message | Bad:
@@ -59,9 +79,16 @@ class Press:
         except Exception as error:  # noqa: BLE001 - a template may fail in any way that Python can
             return Bad(Reason.INVALID, self._why(mail.type.name, error), mail.type.name, mail.key)
 
+    def languages(self, name: str) -> tuple[str, ...]:
+        """Return the locales that a folder has variants for."""
+        return variants_of(self._templates.sources, name)
+
     def _message(self, rules: Rules, mail: Mail) -> Message:
-        says, voice = rules.declaration, self._voice(mail.locale, mail.timezone)
-        subject, text, html = _parts(voice, mail)
+        says = rules.declaration
+        locale = self._locale(mail.type.name, own_locale(says), mail.locale)
+        voice = self._voice(locale, mail.timezone)
+        context = readable(mail.context)
+        subject, text, html = self._parts(voice, mail.type.name, context)
         return Message(
             key=mail.key,
             mail_type=mail.type.name,
@@ -72,17 +99,32 @@ class Press:
             html=html,
             message_id=f"<{mail.key}@{rules.sender.email.rpartition('@')[2]}>",
             reply_to=rules.reply_to,
-            headers=_headers(says.headers),
+            headers=_headers(says, mail),
             tags=tuple(says.tags),
             options=says.options,
             track_opens=says.track_opens,
             track_clicks=says.track_clicks,
+            attachments=mail.attachments,
+            templates=says.template,
+            model={**context, **voice.given, "subject": subject} if says.template else {},
         )
+
+    def _parts(self, voice: _Voice, name: str, context: Mapping[str, Json]) -> tuple[str, str, str]:
+        """Fill subject, text and HTML; where providers keep the bodies, a folder may have none."""
+        subject = _subject(voice.subject(name, context))
+        given = {**context, "subject": subject}
+        there = self._templates.sources
+        text = _text(voice.body(name, TEXT, given)) if f"{name}/{TEXT}" in there else ""
+        html = _html(voice.body(name, HTML, given)) if f"{name}/{HTML}" in there else ""
+        return subject, from_right_to_left(text) if voice.turned else text, html
+
+    def _spoken(self, name: str, own: str | None, wanted: str | None) -> str | None:
+        return spoken(wanted, self.languages(name), own)
 
     def _make_voice(self, locale: str | None, zone: str | None) -> _Voice:
         formats = formats_for(locale, zone)
         return _Voice(
-            {"lang": formats.lang, "dir": formats.direction},
+            formats,
             self._templates.engine(formats, subject=True),
             self._templates.engine(formats),
         )
@@ -94,17 +136,22 @@ class Press:
         return f"{where}: {_said(error, ''.join(lines[line - 1 : line]))}"
 
 
-def _parts(voice: _Voice, mail: Mail) -> tuple[str, str, str]:
-    name = mail.type.name
-    context: dict[str, Json] = {**readable(mail.context), **voice.given}
-    subject = _subject(voice.subject(name, context))
-    context["subject"] = subject
-    return subject, _text(voice.body(name, TEXT, context)), _html(voice.body(name, HTML, context))
-
-
-def _headers(written: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+def _headers(says: Declaration, mail: Mail) -> tuple[tuple[str, str], ...]:
+    written = says.headers
     default = () if any(n.lower() == "auto-submitted" for n in written) else (AUTO_SUBMITTED,)
-    return (*default, *written.items())
+    return (*default, *written.items(), *_leaving(says.unsubscribe, mail.unsubscribe))
+
+
+def _leaving(rule: Unsubscribe | None, link: str | None) -> Iterator[tuple[str, str]]:
+    """Say how to leave the list (RFC 2369), and that one click will do (RFC 8058)."""
+    if rule is None:
+        return
+    ways = [] if link is None else [f"<{quote(link, safe=_OF_LINKS)}>"]
+    ways += [] if rule.mailto is None else [f"<mailto:{quote(rule.mailto, safe='@+')}>"]
+    if ways:
+        yield "List-Unsubscribe", ", ".join(ways)
+    if rule.one_click and link is not None:
+        yield "List-Unsubscribe-Post", "List-Unsubscribe=One-Click"
 
 
 def _subject(rendered: str) -> str:
@@ -136,7 +183,7 @@ def _text(rendered: str) -> str:
 def _html(rendered: str) -> str:
     if not rendered.strip():
         raise _NotAMail("the HTML part is empty")
-    return rendered
+    return without_marks_in_tags(rendered)
 
 
 def _place(trace: TracebackType | None, sources: Mapping[str, str]) -> tuple[str, int]:

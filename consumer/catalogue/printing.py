@@ -1,71 +1,20 @@
-"""What may be printed into a mail, and how: the filters, the last check of every printed value.
-
-Text from events is made safe for reading once, before any template sees it: overrides of the
-writing direction are taken out, and whatever is written from right to left is isolated, so that a
-name cannot turn the words around it. Other control characters are refused.
-"""
+"""What may be printed into a mail, and how: the filters, the last check of every printed value."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
 from math import isfinite
-from typing import Final
+from typing import Final, TypeAlias
 from urllib.parse import quote
 
 from jinja2 import pass_context
 from jinja2.runtime import Context, Undefined
 from markupsafe import Markup, escape
 
-from consumer.catalogue.canonical import canonical
+from consumer.catalogue.bidi import PrintError, bare, kept_together
 from consumer.catalogue.formats import Formats
 from consumer.catalogue.money import money
-from consumer.model import Json
-
-
-class PrintError(ValueError):
-    """A value that may not be printed; the text holds no value."""
-
-
-# ── Text from events
-
-_CONTROLS: Final = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
-_OVERRIDES: Final = "\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c"
-_RIGHT_TO_LEFT: Final = (
-    "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
-)
-_CONTROL = re.compile(f"[{_CONTROLS}]")
-_OVERRIDE = re.compile(f"[{_OVERRIDES}]")
-_RTL = re.compile(f"[{_RIGHT_TO_LEFT}]")
-# Canonical JSON writes a control character as an escape; \t, \n and \r have their own.
-_NOTABLE = re.compile(rf"\\u00|[\x7f-\x9f{_OVERRIDES}{_RIGHT_TO_LEFT}]")
-
-ISOLATE, END_ISOLATE = "\u2068", "\u2069"
-
-
-def readable(context: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return the context with its text made safe for reading; most contexts are so already."""
-    written = canonical(context)
-    plain = written.isascii() and b"\\u00" not in written and b"\x7f" not in written
-    if plain or not _NOTABLE.search(written.decode()):
-        return context
-    return {name: _readable(value) for name, value in context.items()}
-
-
-def _readable(value: Json) -> Json:
-    if isinstance(value, str):
-        return _isolated(value)
-    if isinstance(value, Mapping):
-        return {name: _readable(below) for name, below in value.items()}
-    return [_readable(below) for below in value] if isinstance(value, list) else value
-
-
-def _isolated(text: str) -> str:
-    if _CONTROL.search(text):
-        raise PrintError("the context holds a control character")
-    text = _OVERRIDE.sub("", text)
-    return f"{ISOLATE}{text}{END_ISOLATE}" if _RTL.search(text) else text
-
 
 # ── The last check before a value is printed
 
@@ -116,6 +65,18 @@ def as_line(value: object) -> str:
     return str(printable_on_one_line(value))
 
 
+Writer: TypeAlias = Callable[[object], str]
+
+
+def from_right_to_left(write: Writer) -> Writer:
+    """Print into a mail that is written from right to left. Markup is text that was printed."""
+
+    def writer(value: object) -> str:
+        return write(kept_together(value) if type(value) is str else value)
+
+    return writer
+
+
 # ── Filters
 
 # Scheme, a host name of plain letters without user or password, and nothing that could end the
@@ -129,7 +90,7 @@ _KEPT: Final = "!#$%&()*+,/:;=?@[]~-._"
 
 def link(url: object, *hosts: str) -> str:
     """Let an https link through, written in ASCII; where hosts are named, to one of them only."""
-    found = _LINK.fullmatch(url) if isinstance(url, str) else None
+    found = _LINK.fullmatch(bare(url)) if isinstance(url, str) else None
     if found is None:
         raise PrintError("not an https link to a plain host")
     if hosts and found[1].lower() not in hosts:
@@ -150,6 +111,7 @@ _LOCAL: Final[Mapping[str, Callable[[Formats], Callable[..., str]]]] = {
     "date": lambda formats: _at_run_time(formats.day),
     "time": lambda formats: _at_run_time(formats.clock),
     "datetime": lambda formats: _at_run_time(formats.moment),
+    "plural": lambda formats: _at_run_time(formats.plural),
 }
 FILTERS: Final = frozenset({*_LOCAL, "link", "lines"})
 

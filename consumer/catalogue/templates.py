@@ -1,13 +1,16 @@
 """Templates: compiled once, bound to one locale and zone at a time, in a sandbox.
 
+What is compiled is shared by all locales. Which file is taken for a name is decided as it is run.
+
 What a template cannot do: reach Python, change a value, draw at random, print a value that is
 missing or null, or switch the escaping of HTML off.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import CodeType
 from typing import Final
 
@@ -16,7 +19,15 @@ from jinja2.bccache import Bucket
 
 from consumer.catalogue.engine import Engine
 from consumer.catalogue.formats import Formats
-from consumer.catalogue.printing import as_line, as_text, filters, printable
+from consumer.catalogue.languages import fallbacks, stands_in
+from consumer.catalogue.printing import (
+    as_html,
+    as_line,
+    as_text,
+    filters,
+    from_right_to_left,
+    printable,
+)
 
 _WITHHELD_FILTERS: Final = ("safe", "random", "xmlattr", "tojson", "urlize", "pprint")
 _WITHHELD_GLOBALS: Final = ("lipsum",)
@@ -43,7 +54,25 @@ class Templates:
     sources: Mapping[str, str]
     compiled: _Compiled
 
-    def engine(self, formats: Formats | None, *, subject: bool = False) -> Engine:
+    def engine(self, formats: Formats, *, subject: bool = False) -> Engine:
+        """Return what fills templates in one locale and zone: the subject, or the bodies."""
+        engine = self._engine(formats, fallbacks(formats.lang))
+        engine.globals.update(lang=formats.lang, dir=formats.direction)
+        engine.as_text = as_line if subject else as_text
+        if formats.direction == "rtl":
+            engine.as_text = from_right_to_left(engine.as_text)
+            engine.as_html = from_right_to_left(as_html)
+        return engine
+
+    def reader(self) -> Engine:
+        """Return what compiles templates, to be looked at."""
+        return self._engine(None, ())
+
+    def find(self, name: str, asking: str | None, languages: Sequence[str]) -> str:
+        """Name the file that is taken for `name`, wanted by the file `asking`."""
+        return stands_in(name, asking, languages, self.sources)
+
+    def _engine(self, formats: Formats | None, languages: Sequence[str]) -> Engine:
         engine = Engine(
             loader=FunctionLoader(self._load),
             undefined=StrictUndefined,
@@ -54,7 +83,7 @@ class Templates:
             auto_reload=False,
             bytecode_cache=self.compiled,
         )
-        engine.as_text = as_line if subject else as_text
+        engine.find = partial(self.find, languages=languages)
         engine.filters.update(filters(formats))
         for name in _WITHHELD_FILTERS:
             del engine.filters[name]

@@ -24,7 +24,7 @@ def test_missing_files(tmp_path: Path, file: str, expected: str) -> None:
     assert [line for line in mistakes(tmp_path, {file: None}) if line.startswith(expected)]
 
 
-@pytest.mark.parametrize("file", ["note/body.htm.j2", "note/v0.schema.json", "note/de/subject.j2"])
+@pytest.mark.parametrize("file", ["note/body.htm.j2", "note/v0.schema.json", "note/de/subject.txt"])
 def test_a_file_that_no_folder_has(tmp_path: Path, file: str) -> None:
     """A misspelt file is told, not passed over."""
     assert any(line.startswith(f"{file}: is not a file") for line in mistakes(tmp_path, {file: ""}))

@@ -112,7 +112,7 @@ def test_what_a_module_sets_is_its_own(tmp_path: Path) -> None:
     parts = dict.fromkeys(("note/subject.j2", "note/body.txt.j2", HTML), text)
     [line] = mistakes(tmp_path / "a", {"_layouts/m.j2": module, **parts})
     assert line.startswith("note/mail.toml:8: context.name: no template prints it")
-    files = {"_layouts/m.j2": module, HTML: text, "_layouts/x.j2": "{{ oops }}"}
+    files = {"_layouts/m.j2": module, HTML: text, "_layouts/x.j2": "{{ oops }}{% set y = 1 %}"}
     open_shop(tmp_path / "b", files)
     used = '{% from "_layouts/x.j2" import y %}{{ name }}'
     assert "_layouts/x.j2:1: 'oops' is not in" in mistakes(tmp_path / "c", {**files, HTML: used})[0]

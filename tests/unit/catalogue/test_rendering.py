@@ -86,10 +86,12 @@ def test_a_member_named_like_a_method_is_the_member(tmp_path: Path) -> None:
 
 def test_the_language_and_direction_of_the_mail(tmp_path: Path) -> None:
     text = 'locale = "nick"\n' + MAIL
-    html = "{{ lang }} {{ dir }} {{ subject }} {{ name }}"
+    html = '<p lang="{{ lang }}" dir="{{ dir }}" title="{{ subject }}">{{ name }}</p>'
     catalogue = open_shop(tmp_path, {"note/mail.toml": text, "note/body.html.j2": html})
-    assert message_of(catalogue, note(nick="he-IL")).html == "he-IL rtl Hello Ada Ada"
-    assert message_of(catalogue, note()).html == "en ltr Hello Ada Ada"
+    assert message_of(catalogue, note(nick="he-IL")).html == (
+        '<p lang="he-IL" dir="rtl" title="Hello Ada">Ada</p>'
+    )
+    assert '<p lang="en" dir="ltr"' in message_of(catalogue, note()).html
 
 
 def test_emoji_and_accents_pass(tmp_path: Path) -> None:

@@ -1,0 +1,107 @@
+"""A mistake in one language is told with file and line, before a reader of it meets it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.catalogue.shop import MAIL, mistakes
+from tests.unit.catalogue.test_languages import LOCALE
+
+WORDS = '{% set bye = "Bye" %}{% macro hi(name) %}Hi {{ name }}{% endmacro %}'
+FILES: dict[str, str | None] = {
+    "note/mail.toml": LOCALE,
+    "note/_say.j2": WORDS,
+    "note/body.txt.j2": '{% import "note/_say.j2" as say %}\n{{ say.hi(name) }} {{ say.bye }}',
+}
+MISTAKES = {
+    "unknown variable": (
+        {"note/de/subject.j2": "Hallo\n{{ nmae }}"},
+        "note/de/subject.j2:2: 'nmae' is not in [context] of note/mail.toml",
+    ),
+    "syntax": (
+        {"note/de/body.txt.j2": "{% if name %}"},
+        "note/de/body.txt.j2:1: Unexpected end of template",
+    ),
+    "no such locale": (
+        {"note/german/subject.j2": "Hallo {{ name }}"},
+        "note/german: a folder is named after a locale: write de/, or de-AT/",
+    ),
+    "another spelling": (
+        {"note/de_AT/subject.j2": "Hallo {{ name }}"},
+        "note/de_AT: a folder is named after a locale: did you mean de-AT/?",
+    ),
+    "script left out": (
+        {"note/zh-TW/subject.j2": "{{ name }}"},
+        "note/zh-TW: a folder is named after a locale: did you mean zh-Hant-TW/?",
+    ),
+    "layout of no locale": (
+        {"_layouts/french/x.j2": "Salut", "_layouts/x.j2": "Hi"},
+        "_layouts/french: a folder is named after a locale",
+    ),
+    "misspelt file": (
+        {"note/de/_sya.j2": WORDS},
+        "note/de/_sya.j2: stands in for nothing: there is no note/_sya.j2",
+    ),
+    "misspelt layout": (
+        {"_layouts/de/x.j2": "Hallo"},
+        "_layouts/de/x.j2: stands in for nothing: there is no _layouts/x.j2",
+    ),
+    "rules in a language": (
+        {"note/de/mail.toml": MAIL},
+        "note/de/mail.toml: is not a file that a folder has",
+    ),
+    "a word is missing": (
+        {"note/de/_say.j2": WORDS.replace("bye", "byby")},
+        "note/de/_say.j2: does not set 'bye', which note/body.txt.j2:2 takes from it",
+    ),
+    "a word takes other values": (
+        {"note/de/_say.j2": "\n" + WORDS.replace("hi(name)", "hi(name, title)")},
+        "note/de/_say.j2:2: hi takes 2 values, and note/body.txt.j2:2 gives it 1",
+    ),
+    "unsafe in one language": (
+        {"note/de/body.html.j2": '<a href="{{ name }}">'},
+        "note/de/body.html.j2:1: a link's value goes through the filter",
+    ),
+    "fails in one language": (
+        {"note/de/subject.j2": "{{ name | money('EUR') }}"},
+        "note/examples/one.json: invalid: note/de/subject.j2:1: an amount is an integer of",
+    ),
+    "no reader's locale": (
+        {"note/mail.toml": MAIL, "note/de/subject.j2": "Hallo {{ name }}"},
+        "note/mail.toml: locale: there is note/de/: name the path of the reader's locale, and the",
+    ),
+    "language not said": (
+        {"note/mail.toml": 'locale = "nick"\n' + MAIL, "note/de/subject.j2": "{{ name }}"},
+        "note/mail.toml:1: locale: there is note/de/: name the path",
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "expected"), MISTAKES.values(), ids=MISTAKES.keys())
+def test_mistakes(tmp_path: Path, changes: dict[str, str | None], expected: str) -> None:
+    lines = mistakes(tmp_path, {**FILES, **changes})
+    assert [line for line in lines if line.startswith(expected)], lines
+
+
+def test_all_languages_at_once(tmp_path: Path) -> None:
+    changes: dict[str, str | None] = {
+        "note/de/subject.j2": "{{ nmae }}",
+        "note/fr/subject.j2": "{{ nom }}",
+        "note/klingon/subject.j2": "{{ name }}",
+    }
+    lines = mistakes(tmp_path, {**FILES, **changes})
+    assert [line.partition(":")[0] for line in lines] == [
+        "note/de/subject.j2",
+        "note/fr/subject.j2",
+        "note/klingon",
+    ]
+
+
+def test_a_word_misspelt_in_the_folder_itself(tmp_path: Path) -> None:
+    text = '{% from "note/_say.j2" import hi, by %}{{ hi(name, 1) }} {{ by }}'
+    assert mistakes(tmp_path, {**FILES, "note/body.txt.j2": text}) == [
+        "note/_say.j2: does not set 'by', which note/body.txt.j2:1 takes from it",
+        "note/_say.j2:1: hi takes 1 values, and note/body.txt.j2:1 gives it 2",
+    ]
