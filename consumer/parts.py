@@ -91,11 +91,12 @@ def registry(now: Callable[[], config.Settings]) -> Registry | None:
     section = now().registry
     if section is None:
         return None
-    access = Access(section.url, lambda: _login(now().registry), section.ssl_cafile, section.timeout)
-    return Registry(access)
+    login = partial(_login, now)
+    return Registry(Access(section.url, login, section.ssl_cafile, section.timeout))
 
 
-def _login(section: config.Registry | None) -> tuple[str, str] | None:
+def _login(now: Callable[[], config.Settings]) -> tuple[str, str] | None:
+    section = now().registry
     if section is None or section.username is None:
         return None
     return section.username, _secret(section.password) or ""
@@ -118,8 +119,12 @@ async def open_guard(
 ) -> Guard:
     """`now`: the configuration as it is by now; the login is asked for at each connect."""
     settings = now()
+
+    def dsn() -> str:
+        return now().postgres.dsn.get_secret_value()
+
     return await Guard.open(
-        lambda: now().postgres.dsn.get_secret_value(),
+        dsn,
         password=lambda: now().postgres.password_text,
         owner=name,
         lease=settings.guard.lease,

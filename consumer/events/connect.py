@@ -43,7 +43,8 @@ def is_envelope(body: Json) -> bool:
 def unwrapped(body: Json, *, routed: bool) -> Unwrapped | Bad:
     """Take off what is around the event, each kind of it once."""
     if isinstance(body, dict) and is_envelope(body):
-        body, routed = body["payload"], routed or isinstance(body["payload"], str)
+        body = body["payload"]
+        routed = routed or isinstance(body, str)
     if routed and isinstance(body, dict) and body.keys() >= _ROUTED:
         return _from_router(body)
     inner = _expanded(body) if routed else body

@@ -80,7 +80,8 @@ def test_a_schema_that_is_not_known_is_asked_for_and_changes_nothing_else(
     registry: SchemaRegistryClient,
 ) -> None:
     """Decoding is pure: the same record and the same schemas give the same answer, each time."""
-    value, schemas = record(avro(registry, ORDER)), {}
+    value = record(avro(registry, ORDER))
+    schemas: dict[int, Schema | NoSchema] = {}
     decoder = Decoder(schemas)
     assert decoder.decode(value) == decoder.decode(value) == NeedsSchema(1)
     schemas |= known(registry, 1)

@@ -14,6 +14,7 @@ from consumer.intake.hold import Hold
 from consumer.model import Accepted, Answer, Lease, MarkSent, Recorded, Transition
 from consumer.providers.wire import Wire
 from consumer.retry import Retry
+from consumer.routes import Routes
 
 
 @dataclass
@@ -65,7 +66,7 @@ async def test_an_acceptance_whose_write_is_cut_off_is_written_all_the_same() ->
     guard, any_ = Guard(), cast("Any", Anything())
     route = Anything()
     route.provider = Provider()  # type: ignore[attr-defined]  # it takes any
-    pilot = Pilot(cast("Any", guard), any_, any_, Retry(), any_)
+    pilot = Pilot(cast("Any", guard), Routes({}), any_, Retry(), any_)
     case = InHand(cast("Any", Mail()), cast("Any", Mail()), Hold())
     departure = Departure(cast("Any", route), cast("Any", Permit()), any_)
     flight = asyncio.create_task(pilot.fly(case, any_, departure, Lease("k", 1, "t", 9e9)))

@@ -109,7 +109,8 @@ async def test_behind_a_blown_one_nothing_more_is_set_aside() -> None:
 
 
 async def test_who_waits_gives_up_its_place_and_can_be_called_back() -> None:
-    fuses, standing = await blown(), []
+    fuses = await blown()
+    standing: list[int] = []
     hold = Hold(stand=standing.append)
     task = asyncio.create_task(fuses.judge(record(100), BAD, hold))
     hold.bind(task)
