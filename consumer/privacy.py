@@ -1,4 +1,4 @@
-"""What the guard is told of privacy: from the configuration, and from what the catalogue declares."""
+"""What the guard is told of privacy: from the configuration, and from the catalogue."""
 
 from __future__ import annotations
 

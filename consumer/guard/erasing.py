@@ -1,4 +1,4 @@
-"""What is known of one person, taken out of rows, letters and texts. The statements of forgetting."""
+"""What is known of one person, taken out of rows, letters and texts: the statements."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ ERASE = """
 """
 # Of a record that never became a mail: nor shall it when its topic is read again.
 TAKE = """
-    INSERT INTO sent_message (idempotency_key, event_type, recipient, status, fingerprint, catalogue,
-        provider, account, attempts, epoch, owner, token, topic, "partition", "offset",
+    INSERT INTO sent_message (idempotency_key, event_type, recipient, status, fingerprint,
+        catalogue, provider, account, attempts, epoch, owner, token, topic, "partition", "offset",
         record_timestamp, claimed_at)
     VALUES ($1, $2, '', 'discarded', $3, $4, '', '', 0, 1, 'forgotten', 'forgotten', $5, $6, $7, $8,
             now())
@@ -93,7 +93,7 @@ async def erase(connection: Any, keys: Sequence[str], note: str) -> Erased:
         await connection.execute(ERASE, named, closes)
         await history.write(connection, [_line(row, note) for row in gone])
         letters = [values["id"] for values in await connection.fetch(OF_KEYS, named)]
-        wiped = await wipe(connection, letters, note)
+        wiped = await wipe(letters, note, connection)
     flying = frozenset(row.key for row in known) - frozenset(named)
     return Erased(len(gone), sum(closes), wiped, flying)
 
@@ -102,11 +102,11 @@ def _line(row: Row, note: str) -> Entry:
     return replace(history.entry(row, "forgotten", note), due=row.status in CLOSES)
 
 
-async def wipe(connection: Any, letter_ids: Sequence[int], note: str) -> int:
+async def wipe(letter_ids: Sequence[int], note: str, connection: Any) -> int:
     return len(await connection.fetch(WIPE, letter_ids, note)) if letter_ids else 0
 
 
-async def take(connection: Any, mail: Mail, at: Record, note: str) -> None:
+async def take(mail: Mail, at: Record, note: str, connection: Any) -> None:
     """Have the key of a mail that was never made refuse it from now on."""
     place = at.topic, at.partition, at.offset, at.timestamp
     kind = mail.type
@@ -118,7 +118,7 @@ async def take(connection: Any, mail: Mail, at: Record, note: str) -> None:
             await history.write(connection, [line])
 
 
-async def last_of(connection: Any, table: str) -> int:
+async def last_of(table: str, connection: Any) -> int:
     """Return how far a table goes: its last id, or of the rows their blocks."""
     last = SIZE if table == "sent_message" else f"SELECT coalesce(max(id), 0) FROM {table}"  # noqa: S608 - names of ours
     return int(await connection.fetchval(last))
@@ -134,6 +134,11 @@ def texts(lasts: dict[str, int]) -> Iterator[str]:
     for first in range(0, lasts["sent_message"] + 1, BLOCKS):
         some = f"ctid >= '({first},0)' AND ctid < '({first + BLOCKS},0)'"
         yield _cutting("sent_message", "error", some)
+
+
+async def cut(statement: str, text: str, connection: Any) -> int:
+    """Run one of these; return how many texts held it."""
+    return int(await connection.fetchval(statement, text))
 
 
 def _cutting(table: str, column: str, some: str) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
 from consumer.guard import erasing, history
@@ -73,12 +74,12 @@ class Forgetting:
     async def _rows(self) -> bool:
         """Go through all rows once; tell whether any was erased."""
         before = self.done.rows
-        blocks = await self.run(lambda c: erasing.last_of(c, "sent_message"))
+        blocks = await self.run(partial(erasing.last_of, "sent_message"))
         for first in range(0, blocks + 1, erasing.BLOCKS):
-            await self.run(lambda c, n=first: self._some_rows(c, n))
+            await self.run(partial(self._some_rows, first))
         return self.done.rows > before
 
-    async def _some_rows(self, connection: Any, first: int) -> None:
+    async def _some_rows(self, first: int, connection: Any) -> None:
         address = self.who.forms[0]
         hashed = self.privacy.hashed(address)
         keys = await erasing.addressed(connection, first, address, hashed)
@@ -92,13 +93,11 @@ class Forgetting:
 
     async def _letters(self) -> None:
         after = 0
-        while found := await self.run(lambda c, last=after: c.fetch(LETTERS, last, SOME)):
+        while found := await self.run(partial(_letters_after, after)):
             after = found[-1]["id"]
             letters = [letter_of(values, self.privacy) for values in found]
             hits = [letter.id for letter in letters if await self._is_theirs(letter)]
-            self.done.letters += await self.run(
-                lambda c, some=hits: erasing.wipe(c, some, self.note)
-            )
+            self.done.letters += await self.run(partial(erasing.wipe, hits, self.note))
 
     async def _is_theirs(self, letter: DeadLetter) -> bool:
         if letter.idempotency_key in self.done.in_flight:
@@ -109,16 +108,18 @@ class Forgetting:
         record, mail = letter.record, self.reads(letter.record)
         if mail is None or mail.recipient.lower() != self.who.forms[0]:
             return self.who.in_record(record)
-        await self.run(lambda c: erasing.take(c, mail, record, self.note))
+        await self.run(partial(erasing.take, mail, record, self.note))
         return True
 
     async def _texts(self) -> None:
         for form in self.who.forms:
             lasts = {name: await self._last(name) for name in erasing.searched()}
             for statement in erasing.texts(lasts):
-                self.done.texts += await self.run(
-                    lambda c, s=statement, text=form: c.fetchval(s, text)
-                )
+                self.done.texts += await self.run(partial(erasing.cut, statement, form))
 
     async def _last(self, table: str) -> int:
-        return await self.run(lambda c: erasing.last_of(c, table))
+        return await self.run(partial(erasing.last_of, table))
+
+
+async def _letters_after(after: int, connection: Any) -> list[Any]:
+    return list(await connection.fetch(LETTERS, after, SOME))

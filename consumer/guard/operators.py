@@ -123,9 +123,7 @@ async def ids(connection: Any, chosen: Selection, limit: int) -> list[int]:
     return [row["id"] for row in await connection.fetch(IDS, *_values(chosen), limit)]
 
 
-async def whole(
-    connection: Any, letter_ids: Sequence[int], privacy: Privacy
-) -> list[DeadLetter]:
+async def whole(connection: Any, letter_ids: Sequence[int], privacy: Privacy) -> list[DeadLetter]:
     """Return these letters with their records, each of which may be ten megabytes."""
     found = await connection.fetch(WHOLE, list(letter_ids))
     return [letter_of(values, privacy) for values in found]

@@ -110,9 +110,7 @@ def _letter_beside(row: Row) -> Letter | None:
     return None
 
 
-async def take_due(
-    connection: Any, limit: int, hold_for: float, privacy: Privacy
-) -> list[Due]:
+async def take_due(connection: Any, limit: int, hold_for: float, privacy: Privacy) -> list[Due]:
     """Take parked letters whose time has come, for `hold_for` seconds, oldest first.
 
     One short statement, so that no lock is held while they are worked on. Whoever dies over one

@@ -1,9 +1,9 @@
-"""Records that no database may read: encrypted before they are written, opened by those who have the key.
+"""Records that no database may read: encrypted before they are written, opened with the key.
 
     record_value = format, nonce, AES-256-GCM(key, value and headers)      sealed = the key's id
     authenticated beside it: coordinates and mail type, so no letter's bytes pass for another's
 
-Nonces are random, 96 bits: a key may seal some four thousand million letters (NIST SP 800-38D, 8.3).
+Nonces are random, 96 bits: a key may seal four thousand million letters (NIST SP 800-38D, 8.3).
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ import secrets
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import orjson
 
 from consumer.model import Coordinates, Record
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 KEY_BYTES: Final = 32
 FORMAT: Final = b"\x01"
@@ -78,10 +81,10 @@ def _decrypted(key: bytes, sealed: bytes, beside: bytes) -> bytes:
         raise ValueError("not its key, or not its bytes") from error
 
 
-def _cipher(key: bytes):  # noqa: ANN202 - its type is imported where it is used
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - same
+def _cipher(key: bytes) -> AESGCM:
+    from cryptography.hazmat.primitives.ciphers import aead  # noqa: PLC0415 - as above
 
-    return AESGCM(key)
+    return aead.AESGCM(key)
 
 
 def _beside(at: Coordinates, mail_type: str | None) -> bytes:

@@ -123,9 +123,7 @@ async def abandon(
     async with connection.transaction():
         if not await connection.fetch(ABANDON, row.key, row.epoch, ABANDONED):
             return Fenced((await lock(connection, [row.key])).get(row.key))
-        await letters.write(
-            connection, found_by, letter, privacy, key=row.key, mail_type=mail_type
-        )
+        await letters.write(connection, found_by, letter, privacy, key=row.key, mail_type=mail_type)
         await history.write(connection, [history.entry(row, "abandoned", ABANDONED)])
         return Recorded()
 

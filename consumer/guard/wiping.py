@@ -55,7 +55,7 @@ TO_SEAL = f"""
             AND (d.record_key IS NOT NULL OR d.record_value IS NOT NULL
                  OR cardinality(d.header_names) > 0)))
      ORDER BY d.id LIMIT $7 FOR UPDATE OF d SKIP LOCKED
-"""  # noqa: S608 - the condition is ours
+"""
 SEAL = """
     UPDATE dead_letter
        SET record_key = $2, record_value = $3, header_names = $4, header_values = $5, sealed = $6

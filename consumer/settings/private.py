@@ -42,6 +42,6 @@ class Privacy(Section):
     after a final outcome; None: an address stays as long as its row.
     """
 
-    keys: Mapping[KeyId, SealingKey] = Field(default_factory=dict)
+    keys: Mapping[KeyId, SealingKey] = {}
     current: Text | None = None
     blank_recipients_after: Duration | None = None

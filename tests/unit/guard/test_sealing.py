@@ -1,8 +1,9 @@
-"""Sealed records: opened by who has the key, as they were; by nobody else, and for no other letter."""
+"""Sealed records: opened by who has the key, as they were; for no other letter, by nobody else."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -43,7 +44,7 @@ def test_nothing_of_it_can_be_read_and_no_two_seals_are_alike() -> None:
 @pytest.mark.parametrize(
     "change", [{"topic": "orders"}, {"partition": 4}, {"offset": 8}, {"timestamp": 1}]
 )
-def test_it_opens_for_its_own_coordinates_only(change: dict[str, int]) -> None:
+def test_it_opens_for_its_own_coordinates_only(change: dict[str, Any]) -> None:
     key_id, sealed = RING.seal(RECORD, "password.reset")
     with pytest.raises(LockedError, match="new"):
         RING.open(key_id, sealed, replace(RECORD.coordinates, **change), "password.reset")

@@ -114,7 +114,7 @@ def test_all_that_is_wrong_is_said_at_once(settings: Loader) -> None:
     assert set(settings.problems(only=WRONG + MINIMUM)) == {
         (
             "surprise: is unknown; known are admin, catalogue, guard, kafka, outcomes, postgres, "
-            "providers, retry, safety, senders, topics, webhooks"
+            "privacy, providers, registry, retry, safety, senders, topics, webhooks"
         ),
         "kafkaa: is unknown; did you mean kafka?",
         'guard.lease: must be a duration in quotes: "500ms", "30s", "10m", "24h" or "30d"',
