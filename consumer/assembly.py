@@ -221,7 +221,9 @@ class Assembly:
 
     def _pilot(self, guard: Guard, routes: Routes) -> Pilot:
         rules = parts.rules(self.settings.safety)
-        return Pilot(guard, routes, rules, parts.retry(self.settings), self.metrics)
+        pilot = Pilot(guard, routes, rules, parts.retry(self.settings), self.metrics)
+        self.stack.push_async_callback(pilot.fetcher.aclose)
+        return pilot
 
     def _watch(self, intake: Intake, guard: Guard, routes: Routes) -> None:
         self.vitals.watch(intake, guard, routes)

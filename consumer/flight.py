@@ -2,9 +2,10 @@
 
     claimed ─▶ attempt ─▶ answer ─▶ transition recorded ─▶ landed
                   ▲                        │ waiting
-                  └── permit ◀── backoff ◀─┘
+                  └── leave ◀── backoff ◀──┘
 
-Nothing fallible stands between a provider's answer and the write of its outcome.
+Nothing fallible stands between a provider's answer and the write of its outcome. An attempt without
+its files certainly did not send: it counts, and says nothing about the provider.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
 import structlog
 
 from consumer.hand import Departure, Landed, Landing, Overtaken
+from consumer.leave import Leave, Leaves
 from consumer.model import (
     Answer,
     Fenced,
@@ -27,19 +29,19 @@ from consumer.model import (
     MarkFailed,
     MarkWaiting,
     Message,
-    Prepared,
     Reason,
     Recorded,
     Rejected,
+    TooLate,
     Transient,
     Transition,
 )
+from consumer.providers.fetching import Fetcher
 from consumer.rounds import Standing, after, after_in_doubt
 
 if TYPE_CHECKING:
     from consumer.guard import Guard
     from consumer.hand import Doubt, InHand
-    from consumer.providers.permits import Permit
     from consumer.retry import Retry
     from consumer.routes import Route, Routes
     from consumer.rules import Rules
@@ -57,6 +59,11 @@ class Pilot:
     rules: Rules
     retry: Retry
     metrics: Metrics
+    fetcher: Fetcher = field(default_factory=Fetcher)
+
+    @property
+    def leaves(self) -> Leaves:
+        return Leaves(self.routes, self.fetcher)
 
     async def fly(
         self,
@@ -96,6 +103,7 @@ class _Flight:
             self.unwritten = transition = self._decide(answer, departure)
             result = await self._record(transition)
             self.unwritten = None
+            self._mark(transition, departure)
             self._tell(departure.route.provider.name, answer)
             if isinstance(result, Fenced):
                 return Overtaken()
@@ -119,21 +127,29 @@ class _Flight:
 
     async def _attempt(self, departure: Departure) -> Answer:
         """One request: wait for a slot on the wire, send, tell the breaker."""
-        provider = departure.route.provider
-        until = math.inf if self.doubt is None else self.doubt.until
         try:
             with self.case.hold.kept():
                 async with departure.permit.wire:
                     began = time.perf_counter()
-                    self._tell_start()
-                    answer = await provider.attempt(departure.prepared, self.lease, until)
+                    answer = await self._answer(departure)
         except asyncio.CancelledError:
-            departure.permit.give_back()  # called back while it waited for the wire
+            departure.give_back()  # called back while it waited for the wire
             raise
         self.unanswered = False
         self.took, self.number = time.perf_counter() - began, self.lease.attempts
-        departure.permit.done(answer)
+        departure.over(answer)
         return answer
+
+    async def _answer(self, departure: Departure) -> Answer:
+        """The last step before the wire: what a person stops, stops here."""
+        provider, mail_type = departure.route.provider, self.case.mail.type
+        if self.pilot.routes.pauses.stops(mail_type.name, provider.name):
+            return TooLate()
+        if departure.unfetched is not None:
+            return Transient(departure.unfetched)
+        self._tell_start()
+        until = math.inf if self.doubt is None else self.doubt.until
+        return await provider.attempt(departure.prepared, self.lease, until)
 
     def _tell_start(self) -> None:
         age = time.time() - self.case.record.timestamp / 1000
@@ -160,15 +176,24 @@ class _Flight:
             outage = now.breaker_open or now.probe
             return after_in_doubt(answer, provider, doubt.by, doubt.look_in, outage=outage)
         standing = partial(self._standing, departure)
-        return after(answer, provider, standing, self.pilot.retry.max_attempts)
+        transition = after(answer, provider, standing, self.pilot.retry.max_attempts)
+        sender = self.case.mail.type.sender
+        told = self.pilot.routes.fuses.hear(provider, sender, answer)
+        return transition if told is None else MarkFailed(told, Reason.FUSED)
+
+    def _mark(self, transition: Transition, departure: Departure) -> None:
+        """The letter that tells of a blown fuse stands by now; while it does, the fuse is out."""
+        if isinstance(transition, MarkFailed) and transition.reason is Reason.FUSED:
+            way = departure.route.provider.name, self.case.mail.type.sender
+            self.pilot.routes.fuses.mark_way(*way, self.case.record.coordinates)
 
     def _standing(self, departure: Departure) -> Standing:
         return Standing(
             attempts=self.lease.attempts,
             round=self.lease.round,
             expires_in=self.pilot.rules.expires_in(self.case.mail),
-            breaker_open=not departure.route.permits.open_for(self.case.mail.type.sender),
-            probe=departure.permit.probe,
+            breaker_open=departure.found_shut(self.case.mail.type.sender),
+            probe=departure.probed,
         )
 
     async def _record(self, transition: Transition) -> Recorded | Fenced:
@@ -181,41 +206,42 @@ class _Flight:
         """Back off, get leave again, and count the next attempt on the row before it starts."""
         await asyncio.sleep(self.pilot.retry.pause(answer, self.lease.attempts))
         place = self.case.mail.type.providers.index(before.route.provider.name)
-        if isinstance(answer, Transient):
+        if isinstance(answer, Transient) and before.unfetched is None:
             place += 1  # failover: certainly not sent, so the next provider may try
-        route, permit = await self.pilot.routes.permit(self.case.mail.type, place)
+        case = self.case
+        leave = await self.pilot.leaves.take(case.mail.type, self.message, case.hold, place)
         again = None
         try:
-            again = await self._departure(route, permit)
+            again = await self._departure(leave)
         finally:
             if not isinstance(again, Departure):
-                permit.give_back()
+                leave.give_back()
         return again
 
-    async def _departure(self, route: Route, permit: Permit) -> Departure | Landing:
+    async def _departure(self, leave: Leave) -> Departure | Landing:
         case = self.case
         held_back = self.pilot.rules.holds_back(case.mail, replay=case.replay, claimed=True)
         if held_back is not None:
-            return await self._end(MarkExpired(f"held back: {held_back}"), route)
-        prepared = route.provider.prepare(self.message)
-        match prepared:
-            case Prepared():
-                return await self._count(route, permit, prepared)
+            return await self._end(MarkExpired(f"held back: {held_back}"), leave.route)
+        departure = leave.departure(self.message)
+        match departure:
+            case Departure():
+                return await self._count(departure)
             case Rejected(error):
-                return await self._end(MarkFailed(error, Reason.REJECTED), route)
+                return await self._end(MarkFailed(error, Reason.REJECTED), leave.route)
             case _:
-                assert_never(prepared)
+                assert_never(departure)
 
-    async def _count(self, route: Route, permit: Permit, prepared: Prepared) -> Departure | Landing:
-        provider = route.provider
+    async def _count(self, departure: Departure) -> Departure | Landing:
+        provider = departure.route.provider
         with self.case.hold.fixed():
             counted = await self.pilot.guard.next_attempt(
-                self.lease, provider.name, provider.account, prepared.body_hash
+                self.lease, provider.name, provider.account, departure.prepared.body_hash
             )
         if isinstance(counted, Fenced):
             return Overtaken()
         self.unanswered = True
-        return Departure(route, permit, prepared)
+        return departure
 
     async def _end(self, transition: Transition, route: Route) -> Landing:
         result = await self._record(transition)

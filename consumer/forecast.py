@@ -1,7 +1,7 @@
 """What the service would do with a dead letter now, if a person had it go again.
 
-It walks what the resolver and the line walk (`courses`, `Making`, the providers' own `prepare`) and
-writes nothing. What is beyond it: what a provider will answer, and what others do meanwhile.
+It walks what the resolver and the line walk (`courses`, `Making`, `leave`) and writes nothing. What
+is beyond it: what a provider will answer, and what others do meanwhile.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from consumer.guard.verdict import (
     TakeOver,
     Wait,
 )
+from consumer.leave import rehearsed
 from consumer.model import (
     Bad,
     Mail,
@@ -46,6 +47,7 @@ from consumer.model import (
     Skipped,
     Status,
 )
+from consumer.providers.fetching import Fetcher, Unfetched
 
 if TYPE_CHECKING:
     from consumer.guard import DeadLetter
@@ -90,6 +92,7 @@ class Foresight:
     reading: Reading
     providers: Mapping[str, Provider]
     max_attempts: int
+    fetcher: Fetcher = field(default_factory=Fetcher)
     _sends: dict[str, Row] = field(default_factory=dict)
 
     async def of(self, desk: Desk, letters: Sequence[DeadLetter]) -> list[Forecast]:
@@ -104,11 +107,11 @@ class Foresight:
         ]
         rows = await desk.look([place for place, _ in mails])
         stands = {
-            place: row and _Stands(row, await editions.comparable(row, mail))
+            place: _Stands(row, await editions.comparable(row, mail)) if row else None
             for (place, mail), row in zip(mails, rows, strict=True)
         }
         return [
-            self._of(letter, own.get(letter.idempotency_key or ""), read, stands)
+            await self._of(letter, own.get(letter.idempotency_key or ""), read, stands)
             for letter, read in zip(letters, reads, strict=True)
         ]
 
@@ -121,7 +124,7 @@ class Foresight:
             return read
         return await editions.as_claimed(read, row, record)
 
-    def _of(
+    async def _of(
         self,
         letter: DeadLetter,
         own: Row | None,
@@ -134,9 +137,9 @@ class Foresight:
         way = course(letter, own, read)
         match way:
             case Anew():
-                what, detail = self._anew(letter, read, stands)
+                what, detail = await self._anew(letter, read, stands)
             case GoOn(row, mail):
-                what, detail = self._send(mail, letter, claimed=True)
+                what, detail = await self._send(mail, letter, claimed=True)
             case Inquire(row, mail):
                 what, detail = What.EVIDENCE, f"evidence is looked for at {row.provider}"
             case Lost(row):
@@ -152,7 +155,7 @@ class Foresight:
         key = mail.key if mail else letter.idempotency_key
         return Forecast(replace(letter, record=None), what, detail, key)
 
-    def _anew(
+    async def _anew(
         self,
         letter: DeadLetter,
         read: Mail | Skipped | Bad,
@@ -166,15 +169,15 @@ class Foresight:
         own = self._sends.get(read.key)
         found = _Stands(own) if own else stands[Place(read.key, read.type.name, at)]
         if found is None:
-            return self._send(read, letter, claimed=False)
-        return self._judged(found, read, letter)
+            return await self._send(read, letter, claimed=False)
+        return await self._judged(found, read, letter)
 
-    def _judged(self, stands: _Stands, mail: Mail, letter: DeadLetter) -> tuple[What, str]:
+    async def _judged(self, stands: _Stands, mail: Mail, letter: DeadLetter) -> tuple[What, str]:
         row, at, alike = stands.row, letter.coordinates, stands.comparable
         found = verdict(row, mail, at, self.max_attempts, comparable=alike, replay=True)
         match found:
             case TakeOver():
-                return self._send(mail, letter, claimed=True)
+                return await self._send(mail, letter, claimed=True)
             case Wait():
                 return What.WAITS, "a mail of its key is in flight"
             case Abandoned():
@@ -190,17 +193,19 @@ class Foresight:
             case _:
                 assert_never(found)
 
-    def _send(self, mail: Mail, letter: DeadLetter, *, claimed: bool) -> tuple[What, str]:
+    async def _send(self, mail: Mail, letter: DeadLetter, *, claimed: bool) -> tuple[What, str]:
         ready = self.reading.making.ready(mail, replay=True, claimed=claimed)
         if isinstance(ready, Bad):
             return What.STILL_BAD, _why(ready)
         if not isinstance(ready, Message):
             return What.SKIPPED, f"rule {ready}"
         first = self.providers[mail.type.providers[0]]
-        prepared = first.prepare(ready)
+        prepared = await rehearsed(self.fetcher, first, ready)
         match prepared:
             case Rejected(error):
                 return What.STILL_BAD, f"rejected: {error}"
+            case Unfetched(error):
+                return What.STILL_BAD, error
             case Prepared():
                 self._sends[mail.key] = _sent(mail, letter, first.name)
                 return What.SEND, f"through {first.name}"

@@ -16,7 +16,9 @@ from consumer import evidence
 from consumer.endings import Ended
 from consumer.evidence import Ask, Case, Open, Repeat, SendAgain, SendAnew, Step, Wait
 from consumer.hand import Departure, Doubt, InHand
-from consumer.model import Bad, Evidence, MarkSent, OutcomeStatus, Prepared, Priority, Recorded
+from consumer.leave import prepared_with
+from consumer.model import Bad, Evidence, MarkSent, OutcomeStatus, Prepared, Recorded
+from consumer.providers.fetching import Unfetched
 from consumer.providers.lookups import Absent, Found, Unasked
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from consumer.guard import Due, Guard
     from consumer.guard.parking import Age
     from consumer.line import Line
-    from consumer.model import Message, Row
+    from consumer.model import Message, Rejected, Row
     from consumer.providers import Sighting
     from consumer.routes import Route
     from consumer.takeoff import Takeoff
@@ -41,7 +43,8 @@ class Question:
     hand: InHand
     route: Route
     message: Message
-    prepared: Prepared | None  # None: its provider would not take these bytes any more
+    # None: its provider would not take it any more, or has files that are not needed so far.
+    prepared: Prepared | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +63,8 @@ class Inquiry:
         if isinstance(message, Bad) or route is None or due.age is None:
             await self._nobody_to_ask(row, due)
             return None
-        prepared = route.provider.prepare(message)
-        known = prepared if isinstance(prepared, Prepared) else None
+        bare = not message.attachments
+        known = _sealed(route.provider.prepare(message)) if bare else None
         question = Question(row, due.age, hand, route, message, known)
         case = self._case(question)
         return await self._act(evidence.next_step(route.means, case), question, case)
@@ -74,7 +77,7 @@ class Inquiry:
 
     def _case(self, question: Question) -> Case:
         row, age, mail = question.row, question.age, question.hand.mail
-        prepared = question.prepared
+        prepared, with_files = question.prepared, bool(question.message.attachments)
         # A replay of an `unknown` mail looks for evidence now, and lifts no rule. One that a person
         # had made again was asked for whatever its age.
         wanted = question.hand.replay and row.version > 1
@@ -86,8 +89,9 @@ class Inquiry:
             deadline_ago=age.deadline,
             doubt_ago=age.doubt,
             same_account=question.route.provider.account == row.account,
-            same_bytes=prepared is not None and prepared.body_hash == row.body_hash,
-            held_back=held_back is not None or prepared is None,
+            # Of one with files it is seen when it matters, which is before it is sent again.
+            same_bytes=with_files if prepared is None else prepared.body_hash == row.body_hash,
+            held_back=held_back is not None or (prepared is None and not with_files),
         )
 
     async def _act(self, step: Step, question: Question, case: Case) -> Ending | None:
@@ -115,12 +119,15 @@ class Inquiry:
         self, question: Question, case: Case, by: Evidence, until: float = evidence.NEVER
     ) -> Ending | None:
         """One more attempt at the same provider: there is no failover in doubt."""
+        if question.prepared is None:
+            return await self._with_files(question, case)
         mail, look_in = question.hand.mail, evidence.look_again_in(case.doubt_ago)
-        assert question.prepared is not None, "held back by its provider"
-        high = mail.type.priority is Priority.HIGH
-        permit = await question.route.permits.take_unless_shut(mail.type.sender, high=high)
+        routes = self.takeoff.pilot.routes
+        permit = await routes.permit_at(question.route, mail.type)
         if permit is None:
-            await self.guard.put_off(question.row, look_in, "waiting", "its provider is shut")
+            stopped = routes.pauses.stops(mail.type.name, question.row.provider)
+            why = "it is paused" if stopped else "its provider is shut"
+            await self.guard.put_off(question.row, look_in, "waiting", why)
             return None
         departure = Departure(question.route, permit, question.prepared)
         doubt = Doubt(by, look_in, until)
@@ -129,6 +136,33 @@ class Inquiry:
             return _logged(ending, question.row.key, by)
         finally:
             permit.give_back()  # whatever went wrong: an attempt that was made has ended it
+
+    async def _with_files(self, question: Question, case: Case) -> Ending | None:
+        """Fetch its files, and then look again at what is next: the bytes may not be the same."""
+        assert question.message.attachments, "held back by its provider"
+        files = await self.takeoff.pilot.fetcher.fetch(question.message.attachments)
+        try:
+            if isinstance(files, Unfetched):
+                return await self._without_files(question, case, files.error)
+            ready = _sealed(prepared_with(files, question.route.provider, question.message))
+            return await self._go_on(
+                replace(question, prepared=ready),
+                replace(
+                    case,
+                    same_bytes=ready is not None and ready.body_hash == question.row.body_hash,
+                    held_back=case.held_back or ready is None,
+                ),
+            )
+        finally:
+            files.give_back()
+
+    async def _without_files(self, question: Question, case: Case, error: str) -> Ending | None:
+        """They may be there later; files that never come must not hide the mail from a person."""
+        if case.doubt_ago < evidence.ASK_PATIENCE:
+            look_in = evidence.look_again_in(case.doubt_ago)
+            await self.guard.put_off(question.row, look_in, "waiting", error)
+            return None
+        return await self._go_on(question, replace(case, held_back=True))
 
     async def _ask(self, question: Question, case: Case) -> Ending | None:
         row, asked = question.row, question.route.provider.lookup
@@ -155,7 +189,7 @@ class Inquiry:
             look_in = evidence.look_again_in(case.doubt_ago)
             await self.guard.put_off(question.row, look_in, "asked", error)
             return None
-        return await self._go_on(question, replace(case, mute=True))
+        return await self._go_on(question, replace(case, mute=True), asked=True)
 
     async def _absent(self, question: Question, case: Case, visible_after: float) -> Ending | None:
         """Not there: which says something only if it would surely be there by now."""
@@ -164,12 +198,18 @@ class Inquiry:
             look_in = min(counts_in, evidence.look_again_in(case.doubt_ago))
             await self.guard.put_off(question.row, look_in, "asked", "not found yet")
             return None
-        return await self._go_on(question, replace(case, absent=True))
+        return await self._go_on(question, replace(case, absent=True), asked=True)
 
-    async def _go_on(self, question: Question, case: Case) -> Ending | None:
+    async def _go_on(
+        self, question: Question, case: Case, *, asked: bool = False
+    ) -> Ending | None:
         step = evidence.next_step(question.route.means, case)
-        assert not isinstance(step, Ask), "asked a moment ago"
+        assert not (asked and isinstance(step, Ask)), "asked a moment ago"
         return await self._act(step, question, case)
+
+
+def _sealed(prepared: Prepared | Rejected) -> Prepared | None:
+    return prepared if isinstance(prepared, Prepared) else None
 
 
 def _logged(ending: Ending | None, key: str, by: Evidence) -> Ending | None:

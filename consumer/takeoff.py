@@ -1,8 +1,9 @@
-"""From leave to landing: a permit, the claim, the flight.
+"""From leave to landing: the way out, the claim, the flight.
 
-    permit ─▶ bytes ─▶ claim ─▶ flight ─▶ ending
+    leave ─▶ bytes ─▶ claim ─▶ flight ─▶ ending
 
-The permit comes before the claim, so that claimed means in flight. What gets no row gives it back.
+Leave (a permit, and the mail's files) comes before the claim, so that claimed means in flight. What
+gets no row gives it back.
 """
 
 from __future__ import annotations
@@ -13,17 +14,16 @@ from typing import TYPE_CHECKING, assert_never
 from consumer import endings
 from consumer.aside import Aside
 from consumer.endings import LetGo
-from consumer.hand import Departure, Landed, Landing, Overtaken
+from consumer.hand import Landed, Landing, Overtaken
 from consumer.model import Claim, Found, Granted, Rejected, Status
 
 if TYPE_CHECKING:
     from consumer.endings import Ending
     from consumer.flight import Pilot
     from consumer.flights import Flights
-    from consumer.hand import Doubt, InHand
+    from consumer.hand import Departure, Doubt, InHand
+    from consumer.leave import Leave
     from consumer.model import Lease, Message, Row
-    from consumer.providers.permits import Permit
-    from consumer.routes import Route
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,30 +38,28 @@ class Takeoff:
         self, case: InHand, message: Message, takes: Row | None, *, clears_doubt: bool = False
     ) -> Ending | None:
         """Get leave, claim, fly; `takes`: the row to take over, certainly not sent by now."""
-        leave = await self._leave(case)
+        leave = await self._leave(case, message)
         if leave is None:
             return LetGo()
-        route, permit = leave
         try:
-            prepared = route.provider.prepare(message)
-            if isinstance(prepared, Rejected):
-                permit.give_back()
-                return await self.aside.reject(prepared, case)
+            departure = leave.departure(message)
+            if isinstance(departure, Rejected):
+                leave.give_back()
+                return await self.aside.reject(departure, case)
             claimed = takes is not None
             if self.pilot.rules.holds_back(case.mail, replay=case.replay, claimed=claimed):
                 return None  # too old by now: the rule decides, with a fresh look at the row
-            departure = Departure(route, permit, prepared)
             lease = await self._claim(departure, case, takes, clears_doubt=clears_doubt)
             return None if lease is None else await self._fly(case, message, departure, lease)
         finally:
-            permit.give_back()  # whatever went wrong: an attempt that was made has ended it
+            leave.give_back()  # whatever went wrong: an attempt that was made has ended it
 
-    async def _leave(self, case: InHand) -> tuple[Route, Permit] | None:
-        """Wait for a permit; None: shut, or stopped, and the mail comes again by itself."""
-        routes, mail_type = self.pilot.routes, case.mail.type
+    async def _leave(self, case: InHand, message: Message) -> Leave | None:
+        """Wait for leave; None: shut, or stopped, and the mail comes again by itself."""
+        leaves, mail_type = self.pilot.leaves, case.mail.type
         if case.parked:
-            return await routes.permit_unless_shut(mail_type)
-        return await routes.permit(mail_type, case.hold)
+            return await leaves.take_unless_shut(mail_type, message)
+        return await leaves.take(mail_type, message, case.hold)
 
     async def once_more(
         self, case: InHand, departure: Departure, takes: Row, doubt: Doubt

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from consumer.catalogue.carriers import check_carriers
 from consumer.catalogue.catalogue import Catalogue, Example, TopicRule
 from consumer.catalogue.checks import (
     House,
@@ -30,8 +31,8 @@ from consumer.catalogue.folder import (
 from consumer.catalogue.mailing import Rules
 from consumer.catalogue.press import Press
 from consumer.catalogue.ruling import digest_of, edition_of, rules_of
-from consumer.catalogue.templates import Templates, templates_of
-from consumer.model import Address, Bad, Edition, Event, Mail, Message, Record, Skipped
+from consumer.catalogue.templates import templates_of
+from consumer.model import Address, Bad, Carrier, Edition, Event, Mail, Message, Record, Skipped
 
 Decode = Callable[[Record], Event | Skipped | Bad]
 
@@ -40,7 +41,7 @@ def load(
     path: Path,
     *,
     senders: Mapping[str, Address],
-    providers: Collection[str],
+    providers: Collection[str] | Mapping[str, Carrier],
     retention: float,
     fingerprint_key: bytes | None,
     decode: Decode,
@@ -49,7 +50,8 @@ def load(
     """Read and check every folder below `path`; raise `CatalogueErrors` with all problems.
 
     `retention` in seconds. `decode` reads the examples as a record would be read. A type that
-    names no providers takes all of them, in their order here.
+    names no providers takes all of them, in their order here; what they take along is known where
+    `providers` says it.
     """
     house = House(senders, tuple(providers), retention, fingerprint_key)
     findings = Findings()
@@ -62,12 +64,7 @@ def load(
     rules: dict[tuple[str, str], Rules] = {}
     editions: list[Edition] = []
     for folder in folders:
-        check_configured(folder, house, findings)
-        check_defaults(folder, findings)
-        check_languages(folder, findings)
-        check_hosted(folder, house, findings)
-        check_leaving(folder, findings)
-        check_paths(folder, findings)
+        _check(folder, house, providers, findings)
         used = check_templates(folder, templates, findings)
         _check_single(folder, rules, findings)
         one = rules_of(folder, house, digest_of(folder, templates.sources, used, fingerprint_key))
@@ -82,6 +79,22 @@ def load(
         _try(catalogue, example, decode, findings)
     _stop_at(findings)
     return catalogue
+
+
+def _check(
+    folder: Folder,
+    house: House,
+    providers: Collection[str] | Mapping[str, Carrier],
+    findings: Findings,
+) -> None:
+    check_configured(folder, house, findings)
+    check_defaults(folder, findings)
+    check_languages(folder, findings)
+    check_hosted(folder, house, findings)
+    if isinstance(providers, Mapping):
+        check_carriers(folder, providers, findings)
+    check_leaving(folder, findings)
+    check_paths(folder, findings)
 
 
 def _stop_at(findings: Findings) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Annotated, Final, assert_never
 
@@ -21,6 +22,7 @@ from consumer.cli import printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
 from consumer.cli.events import readings, why_not
 from consumer.keys import AddressError, canonical_recipient
+from consumer.leave import rehearsed
 from consumer.model import (
     Accepted,
     Address,
@@ -39,6 +41,7 @@ from consumer.model import (
     elapsed,
 )
 from consumer.providers import Provider
+from consumer.providers.fetching import Fetcher, Unfetched
 from consumer.rules import Rules
 
 MARK: Final = "[test]"
@@ -132,7 +135,10 @@ def _provider(found: settings.Settings, name: str) -> Provider:
 
 
 async def _sent(provider: Provider, message: Message) -> _Answered:
-    prepared = provider.prepare(message)
+    async with aclosing(Fetcher()) as fetcher:
+        prepared = await rehearsed(fetcher, provider, message)
+    if isinstance(prepared, Unfetched):
+        return _Answered(message, provider.name, Transient(prepared.error), 0.0)
     if isinstance(prepared, Rejected):
         return _Answered(message, provider.name, prepared, 0.0)
     lease = Lease(message.key, epoch=1, token="", ends_at=elapsed() + _AGE)

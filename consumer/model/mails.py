@@ -133,6 +133,18 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Carrier:
+    """What a configured provider can take along, as far as its own rules tell beforehand.
+
+    `files`: bytes of a mail's attachments, all of them; None: no limit is known. `template`: a
+    pattern that the whole id of a template that it keeps matches; None: it keeps none.
+    """
+
+    files: int | None = None
+    template: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Prepared:
     """The bytes that one provider will be sent for one message, the same at every repeat."""
 

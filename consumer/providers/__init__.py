@@ -6,6 +6,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
+from consumer.model import Carrier
 from consumer.providers.base import Adapter, Provider
 from consumer.providers.file import FileOptions, FileProvider
 from consumer.providers.lookups import Absent, Found, Lookup, Sighting, Unasked
@@ -48,6 +49,11 @@ def build(name: str, options: Options) -> Provider:
             return SmtpProvider(name, options)
         case _:
             return HttpProvider(name, options, adapter(options))
+
+
+def carrier(options: Options) -> Carrier:
+    """Say what a provider of these options takes along: mail types are held against it."""
+    return Carrier(options.files_limit, options.template_id)
 
 
 def adapter(options: Options) -> Adapter:
@@ -103,6 +109,7 @@ __all__ = [
     "Unasked",
     "adapter",
     "build",
+    "carrier",
     "renew",
     "seconds",
 ]

@@ -10,6 +10,7 @@ import asyncio
 import math
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
 
@@ -17,15 +18,17 @@ from consumer.model import (
     Accepted,
     Answer,
     Blocked,
+    Enclosed,
     Lease,
     Message,
     Prepared,
     Rejected,
     TooLate,
     Unclear,
-    elapsed,
 )
 from consumer.providers.base import answer_cancellation, prepared
+from consumer.providers.deadline import Deadline
+from consumer.providers.enclosing import refuse_unfit
 from consumer.providers.fields import refuse
 from consumer.providers.lookups import Absent, Found, Sighting, Unasked
 from consumer.providers.mime import render
@@ -52,6 +55,7 @@ class FileProvider:
         self.concurrency = options.concurrency
         self.rate = options.rate
         self.account = f"file:{options.account or options.path}"
+        self._files_limit = options.files_limit
         self._folder = options.path
 
     async def open(self) -> None:
@@ -60,11 +64,12 @@ class FileProvider:
     async def close(self) -> None:
         """Nothing is held."""
 
-    def prepare(self, message: Message) -> Prepared | Rejected:
+    def prepare(self, message: Message, enclosed: Sequence[Enclosed] = ()) -> Prepared | Rejected:
         if not _KEY.fullmatch(message.key):
             return Rejected("the key cannot name a file")
         refused = refuse(message, utf8_local=True)  # RFC 6532: UTF-8 in headers
-        return refused or prepared(message, "", render(message))
+        refused = refused or refuse_unfit(message, enclosed, self._files_limit)
+        return refused or prepared(message, "", render(message, enclosed), enclosed=enclosed)
 
     @property
     def lookup(self) -> FileProvider:
@@ -78,7 +83,7 @@ class FileProvider:
             return Unasked(_failed(problem))
 
     async def attempt(self, prepared: Prepared, lease: Lease, until: float = math.inf) -> Answer:
-        if elapsed() > min(lease.ends_at, until) - self.timeout:
+        if Deadline(lease, until, self.timeout).passed:
             return TooLate()
         try:
             return await asyncio.to_thread(write_once, self._folder, prepared)

@@ -4,19 +4,23 @@ Our key travels as the variable `sendonce_key`, which every event and webhook re
 can read it in the header X-Mailgun-Variables. Our Message-ID is kept, and is what a mail is found
 by. There is no idempotency key: a repeat is a second mail, and since it has the same Message-ID,
 Mailgun's ids do not tell the two apart.
+
+A template's variables count as send options, which are 16 kB in all: a receipt with many lines does
+not fit into one, and its mail is refused here, before it is tried. The template brings its subject.
 """
 
 from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Mapping
-from typing import Annotated, Final, Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 
 from pydantic import Field, SecretStr
 
-from consumer.model import KEY_FIELD, Answer, Message, Prepared, Rejected
-from consumer.providers.base import prepared
+from consumer.model import KEY_FIELD, Answer, Enclosed, Message, Prepared, Rejected
+from consumer.providers.base import json_of, prepared
+from consumer.providers.enclosing import MEGABYTE, files_within
 from consumer.providers.fields import mailbox, refuse
 from consumer.providers.form import multipart
 from consumer.providers.mailgun_answers import read
@@ -29,6 +33,8 @@ TAG_LIMIT: Final = 128  # characters, ASCII
 # "parameters starting with o:, h:, v:, or t: are limited to 16KB total": of the page on messages.
 # Read as 16,000 bytes and with the names counted, which is the least that it can mean.
 SEND_OPTIONS_LIMIT: Final = 16_000
+# Of a mail, its files included: of the user manual, "sending messages".
+SIZE_LIMIT: Final = 25 * MEGABYTE
 REGIONS: Final = {"us": "https://api.mailgun.net", "eu": "https://api.eu.mailgun.net"}
 _NOT_IN_TAGS: Final = re.compile(r"[^ -~]")
 
@@ -44,6 +50,9 @@ class MailgunOptions(Options):
     whatever tells this account from another one that is or was used under the same name; default:
     the region and the domain.
     """
+
+    files_limit: ClassVar[int | None] = files_within(SIZE_LIMIT)
+    template_id: ClassVar[str | None] = r"[!-~]+"
 
     type: Literal["mailgun"] = "mailgun"
     api_key: SecretStr
@@ -65,16 +74,21 @@ class Mailgun:
         events = MailgunEvents(f"{door}/events", self._credentials)
         self.search = events if options.read_events else None
 
-    def request(self, message: Message) -> Prepared | Rejected:
+    def request(
+        self, message: Message, enclosed: Sequence[Enclosed] = (), template: str | None = None
+    ) -> Prepared | Rejected:
         refused = refuse(message, utf8_local=False)  # support is not documented
         if refused is not None:
             return refused
-        options = _send_options(message)
-        size = sum(len(name.encode()) + len(value.encode()) for name, value in options)
+        content = _bodies(message) if template is None else _hosted(message, template)
+        if isinstance(content, Rejected):
+            return content
+        fields = [*_addressed(message), *content, *_send_options(message)]
+        size = sum(len((name + value).encode()) for name, value in fields if name[1] == ":")
         if size > SEND_OPTIONS_LIMIT:
             return Rejected(f"send options of {size} bytes, Mailgun takes {SEND_OPTIONS_LIMIT}")
-        body, kind = multipart([*_content(message), *options])
-        return prepared(message, self._url, body, {"Content-Type": kind})
+        body, kind = multipart(fields, [("attachment", each) for each in enclosed])
+        return prepared(message, self._url, body, {"Content-Type": kind}, enclosed)
 
     async def sign(self, prepared: Prepared) -> Mapping[str, str]:  # noqa: ARG002 - one key signs all
         return self._credentials
@@ -88,14 +102,20 @@ def _basic(api_key: SecretStr) -> str:
     return f"Basic {b64encode(pair.encode()).decode('ascii')}"
 
 
-def _content(message: Message) -> Pairs:
-    return [
-        ("from", mailbox(message.sender)),
-        ("to", mailbox(message.to)),
-        ("subject", message.subject),
-        ("text", message.text),
-        ("html", message.html),
-    ]
+def _addressed(message: Message) -> Pairs:
+    return [("from", mailbox(message.sender)), ("to", mailbox(message.to))]
+
+
+def _bodies(message: Message) -> Pairs:
+    return [("subject", message.subject), ("text", message.text), ("html", message.html)]
+
+
+def _hosted(message: Message, template: str) -> Pairs | Rejected:
+    """Name a template of the domain; Mailgun makes the text part of it as well."""
+    variables = json_of(dict(message.model))
+    if variables is None:
+        return Rejected("it holds what JSON cannot say")
+    return [("template", template), ("t:text", "yes"), ("t:variables", variables.decode())]
 
 
 def _send_options(message: Message) -> Pairs:

@@ -5,7 +5,8 @@ Python, so a repeat can be compared with the first attempt. That is why
 
 * there is no `Date`. It would have to come from a clock, or name a moment that is not the
   sending. Submission servers add it (RFC 6409, section 8.2), and a file is not delivered;
-* the boundary is made of the key. It holds "=_", which quoted-printable never writes;
+* the boundaries are made of the key. They hold "=_", which neither quoted-printable nor base64 ever
+  writes, and none begins with another, since a reader may look no further than that;
 * encoded words are made here: the standard library's folding has changed between releases, and has
   joined two words without the space that keeps them readable.
 """
@@ -14,11 +15,13 @@ from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Iterator
+from base64 import encodebytes
+from collections.abc import Iterator, Sequence
 from email.header import Header
 from typing import Final
+from urllib.parse import quote
 
-from consumer.model import Address, Message
+from consumer.model import Address, Enclosed, Message
 from consumer.providers.fields import quoted
 
 _LINE: Final = 76  # octets; RFC 5322 advises 78
@@ -26,16 +29,33 @@ _LINE_LIMIT: Final = 998  # octets; and forbids more
 _GAPS: Final = re.compile(r"(?<=\S) (?=\S)")  # where a line may be folded
 
 
-def render(message: Message) -> bytes:
-    """Return the mail: CRLF line ends, no line over 998 octets, multipart/alternative."""
-    boundary = f"=_{message.key}"
-    top = "".join(f"{name}: {value}\r\n" for name, value in _headers(message, boundary))
-    parts = (_part("plain", message.text), _part("html", message.html))
-    body = b"".join(b"--%b\r\n%b\r\n" % (boundary.encode(), part) for part in parts)
-    return b"%b\r\n%b--%b--\r\n" % (top.encode(), body, boundary.encode())
+def render(message: Message, enclosed: Sequence[Enclosed] = ()) -> bytes:
+    """Return the mail: CRLF line ends, no line over 998 octets, multipart/alternative.
+
+    With files, that and they are the parts of a multipart/mixed.
+    """
+    top = "".join(f"{name}: {value}\r\n" for name, value in _headers(message)).encode()
+    content = _bodies(message)
+    if enclosed:
+        files = [_file(each) for each in enclosed]
+        content = _multipart("mixed", f"=_m{message.key}", [content, *files])
+    return top + content
 
 
-def _headers(message: Message, boundary: str) -> Iterator[tuple[str, str]]:
+def _bodies(message: Message) -> bytes:
+    parts = [_part("plain", message.text), _part("html", message.html)]
+    return _multipart("alternative", f"=_{message.key}", parts)
+
+
+def _multipart(subtype: str, boundary: str, parts: list[bytes]) -> bytes:
+    """Return an entity: its Content-Type, an empty line, its parts."""
+    top = f'Content-Type: multipart/{subtype};\r\n boundary="{boundary}"\r\n\r\n'.encode()
+    mark = b"--" + boundary.encode()
+    pieces = (piece for part in parts for piece in (mark, b"\r\n", part, b"\r\n"))
+    return b"".join((top, *pieces, mark, b"--\r\n"))
+
+
+def _headers(message: Message) -> Iterator[tuple[str, str]]:
     yield "From", _mailbox(message.sender)
     yield "To", _mailbox(message.to)
     if message.reply_to is not None:
@@ -45,7 +65,6 @@ def _headers(message: Message, boundary: str) -> Iterator[tuple[str, str]]:
     for name, value in message.headers:
         yield name, unstructured(name, value)
     yield "MIME-Version", "1.0"
-    yield "Content-Type", f'multipart/alternative;\r\n boundary="{boundary}"'
 
 
 def unstructured(name: str, text: str) -> str:
@@ -105,3 +124,32 @@ def _part(subtype: str, text: str) -> bytes:
         b"Content-Type: text/%b; charset=utf-8\r\n"
         b"Content-Transfer-Encoding: quoted-printable\r\n\r\n%b" % (subtype.encode(), body)
     )
+
+
+# ── Files
+
+
+def _file(enclosed: Enclosed) -> bytes:
+    file = enclosed.attachment
+    top = (
+        f"Content-Type: {file.content_type}\r\n"
+        f"Content-Disposition: attachment;{_filename(file.name)}\r\n"
+        "Content-Transfer-Encoding: base64\r\n\r\n"
+    )
+    return top.encode() + encodebytes(enclosed.content).replace(b"\n", b"\r\n")
+
+
+def _filename(name: str) -> str:
+    """Write a parameter of a file's name, and in pieces where it is long (RFC 2231)."""
+    if name.isascii():
+        return f'\r\n filename="{name}"'
+    pieces = _PIECES.findall(quote(name, safe=""))
+    if len(pieces) == 1:
+        return f"\r\n filename*=UTF-8''{pieces[0]}"
+    first, *further = pieces
+    lines = [f"\r\n filename*0*=UTF-8''{first}"]
+    lines += [f"\r\n filename*{number}*={piece}" for number, piece in enumerate(further, 1)]
+    return ";".join(lines)
+
+
+_PIECES: Final = re.compile(r"(?:%[0-9A-F]{2}|[^%]){1,18}")  # never cut inside of an octet

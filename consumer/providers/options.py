@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Final, Self
+from typing import Annotated, ClassVar, Final, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -59,6 +59,12 @@ class Options(BaseModel):
     """What every [providers.X] section may hold."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    # What mail types are held against at the start: bytes of a mail's files, all of them and before
+    # they are encoded (None: no limit is known), and what the id of a template looks like that the
+    # provider keeps (None: it keeps none).
+    files_limit: ClassVar[int | None] = None
+    template_id: ClassVar[str | None] = None
 
     timeout: Annotated[Duration, Field(gt=0)] = 10.0  # of a whole attempt
     connect_timeout: Annotated[Duration, Field(gt=0)] = 3.0  # of reaching the provider, inside it

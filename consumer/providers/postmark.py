@@ -1,15 +1,18 @@
-"""Postmark, as of https://postmarkapp.com/developer/api/email-api.
+"""Postmark, as of https://postmarkapp.com/developer/api/email-api and .../templates-api.
 
 Our key travels as metadata, which the Messages API finds again and every webhook returns. There is
 no idempotency key: a repeat is a second mail.
+
+Open tracking that a server has switched on cannot be switched off for a mail
+(https://postmarkapp.com/developer/user-guide/tracking-opens/tracking-opens-per-email): leave it off
+there. Link tracking can.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Final, Literal
 
-import orjson
 from pydantic import SecretStr
 
 from consumer.model import (
@@ -17,6 +20,7 @@ from consumer.model import (
     Accepted,
     Answer,
     Blocked,
+    Enclosed,
     Message,
     Prepared,
     Refused,
@@ -26,7 +30,8 @@ from consumer.model import (
     Transient,
     Unclear,
 )
-from consumer.providers.base import account_of, prepared
+from consumer.providers.base import account_of, prepared_json
+from consumer.providers.enclosing import MEGABYTE, base64_of, files_within
 from consumer.providers.fields import mailbox, refuse
 from consumer.providers.options import BaseUrl, Options
 from consumer.providers.postmark_search import PostmarkSearch
@@ -35,12 +40,21 @@ from consumer.providers.statuses import by_status, members, named, retry_after
 TAG_LIMIT: Final = 1000  # characters, and one tag a mail; further ones travel as metadata
 METADATA_LIMIT: Final = 80  # characters of a value; at most 10 fields, names of at most 20
 METADATA_FIELDS: Final = 10
+# Of a mail, its files included, encoded:
+# https://postmarkapp.com/support/article/1056-what-are-the-attachment-and-email-size-limits
+SIZE_LIMIT: Final = 10 * MEGABYTE
 DEFAULT_STREAM: Final = "outbound"  # the transactional stream that every server has
 HEADERS: Final = {"Accept": "application/json", "Content-Type": "application/json"}
 
 
 class PostmarkOptions(Options):
-    """[providers.X] with type = "postmark". `token` is the server's, not the account's."""
+    """[providers.X] with type = "postmark". `token` is the server's, not the account's.
+
+    A template's id is a number, or the alias that was given to it.
+    """
+
+    files_limit: ClassVar[int | None] = files_within(SIZE_LIMIT)
+    template_id: ClassVar[str | None] = r"\d{1,18}|[A-Za-z][A-Za-z0-9._-]*"
 
     type: Literal["postmark"] = "postmark"
     base_url: BaseUrl = "https://api.postmarkapp.com"
@@ -57,11 +71,15 @@ class Postmark:
         self._credentials = {"X-Postmark-Server-Token": token}
         self.search = PostmarkSearch(options.base_url, self._credentials, DEFAULT_STREAM)
 
-    def request(self, message: Message) -> Prepared | Rejected:
+    def request(
+        self, message: Message, enclosed: Sequence[Enclosed] = (), template: str | None = None
+    ) -> Prepared | Rejected:
         refused = refuse(message, utf8_local=False)  # support is not documented
         if refused is not None:
             return refused
-        return prepared(message, self._url, orjson.dumps(_body(message)), HEADERS)
+        url = self._url if template is None else f"{self._url}/withTemplate"
+        body = _body(message, enclosed, template)
+        return prepared_json(message, url, body, HEADERS, enclosed)
 
     async def sign(self, prepared: Prepared) -> Mapping[str, str]:  # noqa: ARG002 - one token signs all
         return self._credentials
@@ -70,13 +88,11 @@ class Postmark:
         return read(status, headers, body)
 
 
-def _body(message: Message) -> dict[str, Any]:
+def _body(message: Message, enclosed: Sequence[Enclosed], template: str | None) -> dict[str, Any]:
     body = {
         "From": mailbox(message.sender),
         "To": mailbox(message.to),
-        "Subject": message.subject,
-        "TextBody": message.text,
-        "HtmlBody": message.html,
+        **(_bodies(message) if template is None else _hosted(message, template)),
         "Headers": [{"Name": name, "Value": value} for name, value in _headers(message)],
         "Metadata": _metadata(message),
         "MessageStream": message.options.get("stream", DEFAULT_STREAM),
@@ -87,7 +103,24 @@ def _body(message: Message) -> dict[str, Any]:
         body["ReplyTo"] = mailbox(message.reply_to)
     if message.tags:
         body["Tag"] = message.tags[0][:TAG_LIMIT]
+    if enclosed:
+        body["Attachments"] = [_file(each) for each in enclosed]
     return body
+
+
+def _bodies(message: Message) -> dict[str, Any]:
+    return {"Subject": message.subject, "TextBody": message.text, "HtmlBody": message.html}
+
+
+def _hosted(message: Message, template: str) -> dict[str, Any]:
+    """Name a template of the server, which makes the subject too and is sent no other."""
+    named = {"TemplateId": int(template)} if template.isdigit() else {"TemplateAlias": template}
+    return {**named, "TemplateModel": dict(message.model)}
+
+
+def _file(enclosed: Enclosed) -> dict[str, str]:
+    file = enclosed.attachment
+    return {"Name": file.name, "Content": base64_of(enclosed), "ContentType": file.content_type}
 
 
 def _metadata(message: Message) -> dict[str, str]:

@@ -2,16 +2,20 @@
 
 Our key is Resend's idempotency key: within its window a repeat of the same bytes is the same mail.
 It travels as a tag too, which the webhooks return. What it cannot do for a single mail: carry our
-Message-ID (it makes its own), switch tracking (a setting of the domain).
+Message-ID (it makes its own), switch tracking (a setting of the domain, off unless switched on:
+https://resend.com/docs/dashboard/domains/tracking).
+
+A template's variables are texts and numbers (https://resend.com/docs/dashboard/templates): a mail
+with a list or an object in its context cannot use one. A null is left out, for the fallback that
+the template names. The template brings its subject.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Final, Literal
 
-import orjson
 from pydantic import SecretStr
 
 from consumer.model import (
@@ -19,6 +23,7 @@ from consumer.model import (
     Accepted,
     Answer,
     Blocked,
+    Enclosed,
     Message,
     Prepared,
     Rejected,
@@ -26,7 +31,8 @@ from consumer.model import (
     SlowDown,
     Unclear,
 )
-from consumer.providers.base import account_of, prepared
+from consumer.providers.base import account_of, prepared_json
+from consumer.providers.enclosing import MEGABYTE, base64_of, files_within
 from consumer.providers.fields import mailbox, refuse
 from consumer.providers.options import BaseUrl, Options
 from consumer.providers.statuses import by_status, members, named, retry_after
@@ -34,10 +40,17 @@ from consumer.providers.statuses import by_status, members, named, retry_after
 KEY_WINDOW: Final = 24 * 3600.0  # s; https://resend.com/docs/dashboard/emails/idempotency-keys
 _NOT_IN_TAGS: Final = re.compile(r"[^A-Za-z0-9_-]")  # a tag's alphabet
 _TAG_LIMIT: Final = 256  # characters, of a name and of a value
+# Of all files, encoded: https://resend.com/docs/api-reference/emails/send-email, `attachments`
+SIZE_LIMIT: Final = 40 * MEGABYTE
+_VARIABLE: Final = re.compile(r"[A-Za-z0-9_]{1,50}")  # a variable's name; same source, `template`
+_NOT_VARIABLES: Final = frozenset({"FIRST_NAME", "LAST_NAME", "EMAIL", "UNSUBSCRIBE_URL"})
 
 
 class ResendOptions(Options):
     """[providers.X] with type = "resend"."""
+
+    files_limit: ClassVar[int | None] = files_within(SIZE_LIMIT)
+    template_id: ClassVar[str | None] = r"[!-~]+"
 
     type: Literal["resend"] = "resend"
     base_url: BaseUrl = "https://api.resend.com"
@@ -54,12 +67,17 @@ class Resend:
         self._url = options.base_url.rstrip("/") + "/emails"
         self._credentials = {"Authorization": f"Bearer {api_key}"}
 
-    def request(self, message: Message) -> Prepared | Rejected:
+    def request(
+        self, message: Message, enclosed: Sequence[Enclosed] = (), template: str | None = None
+    ) -> Prepared | Rejected:
         refused = refuse(message, utf8_local=False)  # support is not documented
+        if refused is None and template is not None:
+            refused = _refuse_variables(message)
         if refused is not None:
             return refused
         headers = {"Content-Type": "application/json", "Idempotency-Key": message.key}
-        return prepared(message, self._url, orjson.dumps(_body(message)), headers)
+        body = _body(message, enclosed, template)
+        return prepared_json(message, self._url, body, headers, enclosed)
 
     async def sign(self, prepared: Prepared) -> Mapping[str, str]:  # noqa: ARG002 - one key signs all
         return self._credentials
@@ -68,19 +86,46 @@ class Resend:
         return read(status, headers, body)
 
 
-def _body(message: Message) -> dict[str, Any]:
+def _refuse_variables(message: Message) -> Rejected | None:
+    for name, value in message.model.items():
+        if not _VARIABLE.fullmatch(name) or name in _NOT_VARIABLES:
+            return Rejected(f"{name} is no name for a variable of Resend")
+        if isinstance(value, bool) or not isinstance(value, str | int | float | None):
+            return Rejected(f"{name} is neither a text nor a number, which Resend's variables are")
+    return None
+
+
+def _body(message: Message, enclosed: Sequence[Enclosed], template: str | None) -> dict[str, Any]:
     body: dict[str, Any] = {
         "from": mailbox(message.sender),
         "to": [mailbox(message.to)],
-        "subject": message.subject,
-        "text": message.text,
-        "html": message.html,
+        **(_bodies(message) if template is None else _hosted(message, template)),
         "headers": dict(message.headers),
         "tags": [{"name": name, "value": value} for name, value in _tags(message)],
     }
     if message.reply_to is not None:
         body["reply_to"] = mailbox(message.reply_to)
+    if enclosed:
+        body["attachments"] = [_file(each) for each in enclosed]
     return body
+
+
+def _bodies(message: Message) -> dict[str, Any]:
+    return {"subject": message.subject, "text": message.text, "html": message.html}
+
+
+def _hosted(message: Message, template: str) -> dict[str, Any]:
+    variables = {name: value for name, value in message.model.items() if value is not None}
+    return {"template": {"id": template, "variables": variables}}
+
+
+def _file(enclosed: Enclosed) -> dict[str, str]:
+    file = enclosed.attachment
+    return {
+        "filename": file.name,
+        "content": base64_of(enclosed),
+        "content_type": file.content_type,
+    }
 
 
 def _tags(message: Message) -> list[tuple[str, str]]:

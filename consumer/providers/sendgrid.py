@@ -4,22 +4,23 @@ Our key travels as a custom argument, which every webhook event returns and Emai
 There is no idempotency key: a repeat is a second mail.
 
 Accepted is not sent: an address that SendGrid suppresses is accepted, and an event tells of the
-drop. What cannot be told for a single mail: a recipient's name with commas (see `_to`).
+drop. What cannot be told for a single mail: a recipient's name with commas (see `_to`). A template
+is a dynamic one; its own subject and bodies override whatever a mail would bring.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final, Literal, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final, Literal, Self
 from urllib.parse import urlsplit
 
-import orjson
 from pydantic import SecretStr, model_validator
 
-from consumer.model import KEY_FIELD, Address, Answer, Message, Prepared, Rejected
+from consumer.model import KEY_FIELD, Address, Answer, Enclosed, Message, Prepared, Rejected
 from consumer.providers import mime
-from consumer.providers.base import account_of, prepared
+from consumer.providers.base import account_of, prepared_json
+from consumer.providers.enclosing import MEGABYTE, base64_of, files_within
 from consumer.providers.fields import refuse
 from consumer.providers.options import BaseUrl, Options
 from consumer.providers.sendgrid_answers import read
@@ -33,6 +34,8 @@ HEADERS: Final = {"Accept": "application/json", "Content-Type": "application/jso
 # the like are is refused for every provider. X-SMTPAPI is our caution: it can name recipients.
 RESERVED: Final = frozenset({"dkim-signature", "received", "x-sg-eid", "x-sg-id", "x-smtpapi"})
 CATEGORIES: Final = 10  # same source
+# Of a mail, its files included: https://docs.sendgrid.com/api-reference/mail-send/limitations
+SIZE_LIMIT: Final = 30 * MEGABYTE
 _CATEGORY_LIMIT: Final = 255  # characters, ASCII: .../api-reference/mail-send/errors, "categories"
 _NOT_IN_CATEGORIES: Final = re.compile(r"[^ -~]")
 _SPECIALS: Final = re.compile(r"[()<>\[\]:;@\\,\"\s]+")  # RFC 5322, but for the dot
@@ -45,6 +48,9 @@ class SendGridOptions(Options):
     bought "additional email activity history" and its key may read it, so that a mail whose answer
     was lost can be looked for.
     """
+
+    files_limit: ClassVar[int | None] = files_within(SIZE_LIMIT)
+    template_id: ClassVar[str | None] = r"d-[A-Za-z0-9-]+"
 
     type: Literal["sendgrid"] = "sendgrid"
     base_url: BaseUrl = "https://api.sendgrid.com"
@@ -70,11 +76,14 @@ class SendGrid:
         self._credentials = {"Authorization": f"Bearer {api_key}"}
         self.search = SendGridSearch(base, self._credentials) if options.activity else None
 
-    def request(self, message: Message) -> Prepared | Rejected:
+    def request(
+        self, message: Message, enclosed: Sequence[Enclosed] = (), template: str | None = None
+    ) -> Prepared | Rejected:
         refused = refuse(message, utf8_local=False) or _refuse_headers(message)
         if refused is not None:
             return refused
-        return prepared(message, self._url, orjson.dumps(_body(message)), HEADERS)
+        body = _body(message, enclosed, template)
+        return prepared_json(message, self._url, body, HEADERS, enclosed)
 
     async def sign(self, prepared: Prepared) -> Mapping[str, str]:  # noqa: ARG002 - one key signs all
         return self._credentials
@@ -92,22 +101,47 @@ def _refuse_headers(message: Message) -> Rejected | None:
     return None
 
 
-def _body(message: Message) -> dict[str, Any]:
+def _body(message: Message, enclosed: Sequence[Enclosed], template: str | None) -> dict[str, Any]:
+    personal: dict[str, Any] = {
+        "to": [_to(message.to)],
+        "custom_args": {KEY_FIELD: message.key},
+    }
     body: dict[str, Any] = {
-        "personalizations": [{"to": [_to(message.to)], "custom_args": {KEY_FIELD: message.key}}],
+        "personalizations": [personal],
         "from": _mailbox(message.sender),
-        "subject": message.subject,
-        "content": _content(message),
         "headers": {"Message-ID": message.message_id, **dict(map(_ascii, message.headers))},
         "tracking_settings": _tracking(message),
     }
+    if template is None:
+        body |= {"subject": message.subject, "content": _content(message)}
+    else:
+        body["template_id"] = template
+        personal["dynamic_template_data"] = dict(message.model)
+    if enclosed:
+        body["attachments"] = [_file(each) for each in enclosed]
+    return body | _further(message)
+
+
+def _further(message: Message) -> dict[str, Any]:
+    """Say what a mail may leave out."""
+    further: dict[str, Any] = {}
     if message.reply_to is not None:
-        body["reply_to"] = _mailbox(message.reply_to)
+        further["reply_to"] = _mailbox(message.reply_to)
     if message.tags:
-        body["categories"] = _categories(message)
+        further["categories"] = _categories(message)
     if "ip_pool" in message.options:
-        body["ip_pool_name"] = message.options["ip_pool"]
-    return body
+        further["ip_pool_name"] = message.options["ip_pool"]
+    return further
+
+
+def _file(enclosed: Enclosed) -> dict[str, str]:
+    file = enclosed.attachment
+    return {
+        "content": base64_of(enclosed),
+        "type": file.content_type,
+        "filename": file.name,
+        "disposition": "attachment",
+    }
 
 
 def _mailbox(address: Address) -> dict[str, str]:

@@ -5,23 +5,34 @@ is learnt from its events, where the tag `sendonce_key` comes back. The header
 `x-ses-idempotency-key` is for people who read the mail's source; SES does not act on it. It makes
 its own Message-ID, and refuses a second one.
 
-Open and click tracking belong to the configuration set, not to a mail: choose one without them.
+Tracking is said for each mail, whatever the account or a configuration set has switched on
+(https://docs.aws.amazon.com/ses/latest/dg/configuration-overrides.html). A mail whose template
+cannot be filled is accepted first: the event "Rendering Failure" tells of it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
-import orjson
 from pydantic import SecretStr, model_validator
 
-from consumer.model import KEY_FIELD, Address, Answer, Blocked, Message, Prepared, Rejected
+from consumer.model import (
+    KEY_FIELD,
+    Address,
+    Answer,
+    Blocked,
+    Enclosed,
+    Message,
+    Prepared,
+    Rejected,
+)
 from consumer.providers import mime
 from consumer.providers.aws import AwsCredentials
-from consumer.providers.base import prepared
+from consumer.providers.base import json_of, prepared_json
+from consumer.providers.enclosing import MEGABYTE, base64_of, files_within
 from consumer.providers.fields import mailbox, refuse
 from consumer.providers.options import BaseUrl, Options, Texts
 from consumer.providers.ses_answers import read
@@ -31,6 +42,9 @@ from consumer.providers.sigv4 import Keys, Scope, sign
 HEADERS_LIMIT: Final = 15
 HEADER_VALUE: Final = re.compile(r"[ -~]{1,995}")
 HEADER_LIMIT: Final = 996  # characters, of name and value together
+TEMPLATE_DATA_LIMIT: Final = 262_144  # characters of JSON
+# Of a mail, its files included and encoded: https://docs.aws.amazon.com/ses/latest/dg/attachments.html
+SIZE_LIMIT: Final = 40 * MEGABYTE
 _NOT_IN_TAGS: Final = re.compile(r"[^A-Za-z0-9_-]")
 _TAG_LIMIT: Final = 256  # characters
 KEY_HEADER: Final = "x-ses-idempotency-key"
@@ -46,6 +60,9 @@ class SesOptions(Options):
     or was used under the same name; default: the region. `webhook_topics`: ARNs of the SNS topics
     that may tell us of events; SNS signs with certificates of its own, so there is no secret.
     """
+
+    files_limit: ClassVar[int | None] = files_within(SIZE_LIMIT)
+    template_id: ClassVar[str | None] = r"[A-Za-z0-9_-]+|arn:[!-~]+"
 
     type: Literal["ses"] = "ses"
     region: str
@@ -75,12 +92,17 @@ class Ses:
         self._scope = Scope(options.region, "ses")
         self._credentials = AwsCredentials(_given(options), options.profile)
 
-    def request(self, message: Message) -> Prepared | Rejected:
+    def request(
+        self, message: Message, enclosed: Sequence[Enclosed] = (), template: str | None = None
+    ) -> Prepared | Rejected:
         refused = refuse(message, utf8_local=False) or _over_limits(message)
         if refused is not None:
             return refused
-        body = _body(message, self._configuration_set)
-        return prepared(message, self._url, orjson.dumps(body), CONTENT)
+        content = _content(message, enclosed, template)
+        if isinstance(content, Rejected):
+            return content
+        body = _body(message, self._configuration_set, content)
+        return prepared_json(message, self._url, body, CONTENT, enclosed)
 
     async def sign(self, prepared: Prepared) -> Mapping[str, str] | Blocked:
         keys = await self._credentials.keys()
@@ -109,18 +131,15 @@ def _given(options: SesOptions) -> Keys | None:
 # ── The request
 
 
-def _body(message: Message, configuration_set: str | None) -> dict[str, Any]:
+def _body(
+    message: Message, configuration_set: str | None, content: dict[str, Any]
+) -> dict[str, Any]:
     body: dict[str, Any] = {
         "FromEmailAddress": _mailbox(message.sender),
         "Destination": {"ToAddresses": [_mailbox(message.to)]},
-        "Content": {
-            "Simple": {
-                "Subject": _utf8(message.subject),
-                "Body": {"Text": _utf8(message.text), "Html": _utf8(message.html)},
-                "Headers": [{"Name": name, "Value": value} for name, value in _headers(message)],
-            }
-        },
+        "Content": content,
         "EmailTags": [{"Name": name, "Value": value} for name, value in _tags(message)],
+        "ConfigurationOverrides": {"Tracking": _tracking(message)},
     }
     if message.reply_to is not None:
         body["ReplyToAddresses"] = [_mailbox(message.reply_to)]
@@ -128,6 +147,56 @@ def _body(message: Message, configuration_set: str | None) -> dict[str, Any]:
     if chosen:
         body["ConfigurationSetName"] = chosen
     return body
+
+
+def _content(
+    message: Message, enclosed: Sequence[Enclosed], template: str | None
+) -> dict[str, Any] | Rejected:
+    content = _simple(message) if template is None else _hosted(message, template)
+    if isinstance(content, Rejected):
+        return content
+    content["Headers"] = [{"Name": name, "Value": value} for name, value in _headers(message)]
+    if enclosed:
+        content["Attachments"] = [_file(each) for each in enclosed]
+    return {"Simple" if template is None else "Template": content}
+
+
+def _simple(message: Message) -> dict[str, Any]:
+    parts = {"Text": _utf8(message.text), "Html": _utf8(message.html)}
+    return {"Subject": _utf8(message.subject), "Body": parts}
+
+
+def _hosted(message: Message, template: str) -> dict[str, Any] | Rejected:
+    """Name a template of the account; its data travels as a text that is JSON."""
+    data = json_of(dict(message.model))
+    if data is None or len(text := data.decode()) > TEMPLATE_DATA_LIMIT:
+        return Rejected(f"template data is no JSON, or over {TEMPLATE_DATA_LIMIT} characters")
+    member = "TemplateArn" if template.startswith("arn:") else "TemplateName"
+    return {member: template, "TemplateData": text}
+
+
+def _file(enclosed: Enclosed) -> dict[str, str]:
+    """Say how the mail is to hold it: SES would write it as seven bits, which it is not."""
+    file = enclosed.attachment
+    return {
+        "FileName": file.name,
+        "ContentType": file.content_type,
+        "ContentDisposition": "ATTACHMENT",
+        "ContentTransferEncoding": "BASE64",
+        "RawContent": base64_of(enclosed),
+    }
+
+
+def _tracking(message: Message) -> dict[str, str]:
+    """Say both always: what is left out is as the account or the configuration set has it."""
+    return {
+        "OpenTrackingEnabled": _switch(message.track_opens),
+        "ClickTrackingEnabled": _switch(message.track_clicks),
+    }
+
+
+def _switch(wanted: bool) -> str:  # noqa: FBT001 - it is about the value
+    return "ENABLED" if wanted else "DISABLED"
 
 
 def _utf8(text: str) -> dict[str, str]:

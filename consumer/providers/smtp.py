@@ -3,7 +3,8 @@
 Our key travels in the Message-ID, which relays ignore and some mailboxes collapse by. There is no
 idempotency and nobody to ask: what fails before the final dot is certainly not sent, silence after
 it is unknown for good. Give `timeout` room: RFC 5321 lets a server think for ten minutes after the
-dot, and every impatience there is a mail that a person has to look at.
+dot, and every impatience there is a mail that a person has to look at. How large a mail may be, the
+server says when it is spoken to (RFC 1870).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import asyncio
 import math
 import socket
 import ssl
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
@@ -19,6 +21,7 @@ from pydantic import Field, SecretStr, model_validator
 
 from consumer.model import (
     Answer,
+    Enclosed,
     Lease,
     Message,
     Prepared,
@@ -26,9 +29,10 @@ from consumer.model import (
     TooLate,
     Transient,
     Unclear,
-    elapsed,
 )
 from consumer.providers.base import answer_cancellation, prepared
+from consumer.providers.deadline import Deadline
+from consumer.providers.enclosing import refuse_unfit
 from consumer.providers.fields import refuse
 from consumer.providers.mime import render
 from consumer.providers.options import Options
@@ -65,22 +69,21 @@ class SmtpOptions(Options):
 
 
 class Flight:
-    """One attempt: whether a byte of the mail has left, and until when one may."""
+    """One attempt: whether the last piece of the mail, with its final dot, has left."""
 
-    def __init__(self, lease: Lease, until: float, timeout: float) -> None:
+    def __init__(self, deadline: Deadline) -> None:
         self.fired = False
-        self._lease, self._until, self._timeout = lease, until, timeout
+        self._deadline = deadline
 
-    def may_go(self) -> None:
-        """Raise if it is too late; else the next thing that happens is the write."""
+    def may_go(self, *, last: bool) -> None:
+        """Raise if it is too late; else the next thing that happens is the write of a piece."""
         if self.late:
             raise RefusedError(TooLate())
-        self.fired = True
+        self.fired = last
 
     @property
     def late(self) -> bool:
-        """Read `ends_at` now: renewal moves it."""
-        return elapsed() > min(self._lease.ends_at, self._until) - self._timeout
+        return self._deadline.passed
 
 
 class SmtpProvider:
@@ -94,6 +97,7 @@ class SmtpProvider:
         self.rate = options.rate
         who = f"{options.username}@{options.host}" if options.username else options.host
         self.account = f"smtp:{options.account or who}"
+        self._files_limit = options.files_limit
         self._options = options
         self._server: Server | None = None
         self._idle: list[Connection] = []
@@ -110,17 +114,18 @@ class SmtpProvider:
         while self._idle:
             self._idle.pop().abort()
 
-    def prepare(self, message: Message) -> Prepared | Rejected:
+    def prepare(self, message: Message, enclosed: Sequence[Enclosed] = ()) -> Prepared | Rejected:
         refused = refuse(message, utf8_local=True)  # the server decides, see SMTPUTF8
+        refused = refused or refuse_unfit(message, enclosed, self._files_limit)
         if refused is not None:
             return refused
-        body = render(message)
+        body = render(message, enclosed)
         if any(len(line) > LINE_LIMIT for line in body.split(b"\r\n")):
             return Rejected(f"a header's line is longer than {LINE_LIMIT} octets")
-        return prepared(message, "", body)
+        return prepared(message, "", body, enclosed=enclosed)
 
     async def attempt(self, prepared: Prepared, lease: Lease, until: float = math.inf) -> Answer:
-        flight = Flight(lease, until, self.timeout)
+        flight = Flight(Deadline(lease, until, self.timeout))
         try:
             async with asyncio.timeout(self.timeout):
                 return await self._fly(prepared, flight)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import format_datetime
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from aiosmtplib import SMTP, SMTPResponse, SMTPResponseException
 
 from consumer.model import Accepted, Answer, Blocked, Message, Prepared, Rejected, elapsed
+from consumer.providers.deadline import pieces
 from consumer.providers.smtp_replies import Place, acceptance, refusal
 from consumer.providers.sockets import provider_socket
 
@@ -30,6 +30,13 @@ class RefusedError(Exception):
     def __init__(self, answer: Answer) -> None:
         super().__init__()
         self.answer = answer
+
+
+class Going(Protocol):
+    """Asked right before each piece of a mail; `last`: with it, the mail is complete."""
+
+    def __call__(self, *, last: bool) -> None:
+        """Raise `RefusedError` where it is too late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +68,15 @@ class Connection:
         except (OSError, SMTPResponseException):
             return False
 
-    async def send(self, mail: Prepared, may_go: Callable[[], None]) -> Accepted:
-        """Go through one mail. `may_go` is called right before its first byte, and may raise.
+    async def send(self, mail: Prepared, may_go: Going) -> Accepted:
+        """Go through one mail.
 
-        Raises `RefusedError`; any other exception before `may_go` means that nothing was sent.
+        Raises `RefusedError`; any other exception before the last `may_go` means that nothing was
+        sent.
         """
-        await self._envelope(mail.message)
-        await self._say(Place.DATA, GO_AHEAD, b"DATA")
         payload = _payload(mail.body)
+        await self._envelope(mail.message, len(payload))
+        await self._say(Place.DATA, GO_AHEAD, b"DATA")
         reply = await self._write(payload, may_go)
         self.used_at = elapsed()
         if not _is(reply, OK):
@@ -82,7 +90,8 @@ class Connection:
             protocol.transport.abort()
         self._client.close()
 
-    async def _envelope(self, message: Message) -> None:
+    async def _envelope(self, message: Message, size: int) -> None:
+        self._fits(size)
         options = [b"SMTPUTF8"] if not _is_ascii(message) else []
         if options and not self._client.supports_extension("smtputf8"):
             raise RefusedError(Rejected("smtp: the server takes no address outside ASCII"))
@@ -90,17 +99,29 @@ class Connection:
         await self._say(Place.SENDER, OK, b"MAIL", b"FROM:<%b>" % sender, *options)
         await self._say(Place.RECIPIENT, OK, b"RCPT", b"TO:<%b>" % to)
 
+    def _fits(self, size: int) -> None:
+        """Compare with what the server has announced (RFC 1870); 0 or nothing: it has no limit."""
+        said = self._client.esmtp_extensions.get("size", "")
+        limit = int(said) if said.isdigit() else 0
+        if 0 < limit < size:
+            raise RefusedError(Rejected(f"smtp: a mail of {size} bytes, the server takes {limit}"))
+
     async def _say(self, place: Place, hoped: int, *words: bytes) -> None:
         reply = await self._client.execute_command(*words, timeout=None)
         if not _is(reply, hoped):
             raise RefusedError(refusal(place, reply.code, reply.message))
 
-    async def _write(self, payload: bytes, may_go: Callable[[], None]) -> SMTPResponse:
+    async def _write(self, payload: bytes, may_go: Going) -> SMTPResponse:
         protocol = self._client.protocol
         if protocol is None:
             raise ConnectionResetError
-        may_go()
-        protocol.write(payload)  # no await since the check
+        *ahead, last = pieces(payload)
+        for piece in ahead:
+            may_go(last=False)
+            protocol.write(bytes(piece))
+            await protocol._drain_helper()  # noqa: SLF001 - the library never waits by itself
+        may_go(last=True)
+        protocol.write(bytes(last))  # no await since the check
         return await protocol.read_response()
 
 

@@ -16,7 +16,8 @@ def provider_socket(address: tuple[Any, ...]) -> socket.socket:
 
     SO_LINGER 0: after we gave an attempt up, the kernel must not deliver it behind our back.
     TCP_USER_TIMEOUT: nor may it go on retransmitting for minutes.
-    SO_SNDBUF: the whole request fits, so it leaves in one write right after the deadline check.
+    SO_SNDBUF: a request without files fits, so it leaves in one write right after the deadline
+    check; a larger one leaves in pieces that fit (`deadline`).
     """
     family, kind, protocol = address[:3]
     made = socket.socket(family, kind, protocol)

@@ -1,11 +1,11 @@
 """One HTTP attempt, and the reading of its failures: the only file that talks to an HTTP provider.
 
-What decides is whether the body's write hook fired, because aiohttp sends the headers together
-with the first body chunk:
+What decides is whether the body's write hook (`oneshot`) fired, which it does with the last piece
+of the body: of a mail without files, its only one, which aiohttp sends together with the headers.
 
-    not fired             nothing left: TooLate (deadline, called back), else Transient
+    not fired             nothing was sent: TooLate (deadline, called back), else Transient
     fired, no status      nobody knows: Unclear, whatever the exception is called
-    fired, a status       the adapter reads it, with as much of the body as came
+    a status              the adapter reads it, with as much of the body as came
 
 The hook is also the place of the deadline: comparison and write have no await between them.
 """
@@ -14,25 +14,24 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from aiohttp import (
-    BytesPayload,
     ClientResponse,
     ClientSession,
     ClientTimeout,
     DummyCookieJar,
     TCPConnector,
 )
-from aiohttp.abc import AbstractStreamWriter
 from yarl import URL
 
 from consumer import __version__
 from consumer.model import (
     Answer,
     Blocked,
+    Enclosed,
     Lease,
     Message,
     Prepared,
@@ -40,11 +39,13 @@ from consumer.model import (
     TooLate,
     Transient,
     Unclear,
-    elapsed,
 )
 from consumer.providers.base import Adapter, answer_cancellation
+from consumer.providers.deadline import Deadline
+from consumer.providers.enclosing import refuse_unfit
 from consumer.providers.limit import Limit
 from consumer.providers.lookups import Lookup, Search, Sighting, Unasked
+from consumer.providers.oneshot import OneShot
 from consumer.providers.options import Options
 from consumer.providers.sockets import provider_socket
 
@@ -55,44 +56,6 @@ HEADERS: Final = {
     "Accept-Encoding": "identity",  # answers are small; one that is compressed anyway is read
 }
 DNS_TTL: Final = 30  # seconds
-
-
-class PastDeadlineError(Exception):
-    """Raised inside the write hook, so that nothing is written."""
-
-
-class OneShot(BytesPayload):
-    """A body that leaves at most once, and not after its deadline."""
-
-    def __init__(self, body: bytes, lease: Lease, until: float, timeout: float) -> None:
-        super().__init__(body)  # what it is, the adapter says in its headers
-        self.fired = False
-        self.late = False
-        self._revoked = False
-        self._lease = lease
-        self._until = until
-        self._timeout = timeout
-
-    async def write_with_length(
-        self, writer: AbstractStreamWriter, content_length: int | None
-    ) -> None:
-        if self._revoked or self.fired or elapsed() > self._last_moment():
-            self.late = True
-            raise PastDeadlineError
-        self.fired = True  # from here on, who knows
-        await super().write_with_length(writer, content_length)
-
-    def _last_moment(self) -> float:
-        """Read `ends_at` at the moment of writing: renewal moves it."""
-        return min(self._lease.ends_at, self._until) - self._timeout
-
-    def revoke(self) -> None:
-        """Forbid a write that did not begin.
-
-        Before Python 3.12 the writer is a task of its own: without this it could still run after
-        the attempt was answered with "nothing left".
-        """
-        self._revoked = True
 
 
 @dataclass(slots=True)
@@ -122,6 +85,7 @@ class HttpProvider:
         self.concurrency = options.concurrency
         self.rate = options.rate
         self._adapter = adapter
+        self._files_limit = options.files_limit
         self._connect_timeout = options.connect_timeout
         self._session: ClientSession | None = None
         self._limit = Limit(self.timeout)
@@ -167,12 +131,16 @@ class HttpProvider:
             await self._session.close()
             self._session = None
 
-    def prepare(self, message: Message) -> Prepared | Rejected:
-        return self._adapter.request(message)
+    def prepare(self, message: Message, enclosed: Sequence[Enclosed] = ()) -> Prepared | Rejected:
+        if not message.attachments and not message.templates:  # nearly always
+            return self._adapter.request(message)
+        template = message.templates.get(self.name)
+        refused = refuse_unfit(message, enclosed, self._files_limit, template)
+        return refused or self._adapter.request(message, enclosed, template)
 
     async def attempt(self, prepared: Prepared, lease: Lease, until: float = math.inf) -> Answer:
         adapter, heard = self._adapter, Heard()
-        body = OneShot(prepared.body, lease, until, self.timeout)
+        body = OneShot(prepared.body, Deadline(lease, until, self.timeout))
         try:
             signed = await adapter.sign(prepared)
             if isinstance(signed, Transient | Blocked):

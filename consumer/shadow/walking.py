@@ -26,7 +26,9 @@ from consumer.guard.verdict import (
     Wait,
     judge,
 )
+from consumer.leave import rehearsed
 from consumer.model import IMPORTED, Bad, Message, Prepared, Reason, Rejected, Skipped, SkipRule
+from consumer.providers.fetching import Fetcher, Unfetched
 
 if TYPE_CHECKING:
     from consumer.guard.shadows import Onlooker
@@ -46,6 +48,7 @@ class Shadow:
     onlooker: Onlooker
     providers: Mapping[str, Provider]
     counts: Counter[Would] = field(default_factory=Counter)
+    fetcher: Fetcher = field(default_factory=Fetcher)
 
     async def handle(self, record: Record, hold: Hold) -> bool:
         """Note what would become of a record; False: it was called back before that."""
@@ -70,17 +73,19 @@ class Shadow:
             key = read.idempotency_key
             return Note(record.coordinates, Would.DEAD_LETTER, detail, read.event_type, key)
         row = await self.onlooker.look(read.key, read.type.name, record.coordinates)
-        would, detail = self._new(read, row) if row is None else self._met(read, row, record)
+        would, detail = await (
+            self._new(read, row) if row is None else self._met(read, row, record)
+        )
         return Note(
             record.coordinates, would, detail, read.type.name, read.key, read.fingerprint,
             read.type.digest, read.occurred_at,
         )  # fmt: skip
 
-    def _met(self, mail: Mail, row: Row, record: Record) -> tuple[Would, str]:
+    async def _met(self, mail: Mail, row: Row, record: Record) -> tuple[Would, str]:
         found = judge(row, mail, record.coordinates, _ROUND)
         match found:
             case TakeOver():
-                return self._new(mail, row)
+                return await self._new(mail, row)
             case Conflict():
                 return Would.REFUSED, Reason.CONFLICT
             case KeyDrift():
@@ -91,7 +96,7 @@ class Shadow:
             case _:
                 assert_never(found)
 
-    def _new(self, mail: Mail, row: Row | None) -> tuple[Would, str]:
+    async def _new(self, mail: Mail, row: Row | None) -> tuple[Would, str]:
         ready = self.reading.making.ready(mail, replay=False, claimed=row is not None)
         match ready:
             case SkipRule():
@@ -99,16 +104,18 @@ class Shadow:
             case Bad():
                 return Would.DEAD_LETTER, f"{ready.reason}: {ready.detail}"
             case Message():
-                return self._prepared(ready, mail.type.providers[0])
+                return await self._prepared(ready, mail.type.providers[0])
             case _:
                 assert_never(ready)
 
-    def _prepared(self, message: Message, provider: str) -> tuple[Would, str]:
-        prepared = self.providers[provider].prepare(message)
+    async def _prepared(self, message: Message, provider: str) -> tuple[Would, str]:
+        prepared = await rehearsed(self.fetcher, self.providers[provider], message)
         match prepared:
             case Prepared():
                 return Would.SEND, provider
             case Rejected(error):
                 return Would.DEAD_LETTER, f"{Reason.REJECTED}: {error}"
+            case Unfetched(error):
+                return Would.DEAD_LETTER, f"{Reason.EXHAUSTED}: {error}"
             case _:
                 assert_never(prepared)

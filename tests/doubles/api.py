@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import orjson
 
+from tests.doubles.brought import NOTHING, Brought
 from tests.doubles.ledger import Ledger
 
 Work = Callable[[], Awaitable[None]]  # what the provider does between taking and answering
@@ -45,6 +46,7 @@ class Taken:
 
     key: str  # ours, from where the adapter is to put it; "" if it is not there
     recipient: str
+    brought: Brought = NOTHING
 
 
 class Api(ABC):
@@ -67,7 +69,7 @@ class Api(ABC):
 
     def store(self, taken: Taken, ledger: Ledger) -> Reply:
         message_id = str(uuid4())
-        ledger.accept(taken.key, message_id)
+        ledger.accept(taken.key, message_id, taken.brought)
         return self.accepted(taken, message_id)
 
     def ask(self, call: Call, ledger: Ledger) -> Reply | None:

@@ -85,7 +85,8 @@ class Double:
         fault = self.script.draw(asked=asked)
         if fault.word == "reset":
             return _hang_up(request)
-        call = Call(request.method, request.path_qs, request.headers, await request.read())
+        body = await request.content.read()  # `request.read` has a limit of its own
+        call = Call(request.method, request.path_qs, request.headers, body)
         self.calls.append(call)
         self.arrived.set()
         try:

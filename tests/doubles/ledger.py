@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from tests.doubles.brought import NOTHING, Brought
+
 
 @dataclass(slots=True)
 class Ledger:
     requests: int = 0  # seen on the wire, mails or not
     asked: int = 0  # of these, questions about mails
     accepted: dict[str, list[str]] = field(default_factory=dict)  # our key -> the provider's ids
+    brought: dict[str, Brought] = field(default_factory=dict)  # our key -> with its last mail
     on_accept: Callable[[str, str], None] = lambda _key, _id: None  # a webhook's beginning
 
-    def accept(self, key: str, message_id: str) -> None:
+    def accept(self, key: str, message_id: str, brought: Brought | None = None) -> None:
         self.accepted.setdefault(key, []).append(message_id)
+        if brought is not None and brought != NOTHING:
+            self.brought[key] = brought
         self.on_accept(key, message_id)
 
     @property
@@ -41,3 +46,4 @@ class Ledger:
     def clear(self) -> None:
         self.requests = self.asked = 0
         self.accepted.clear()
+        self.brought.clear()

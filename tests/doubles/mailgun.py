@@ -7,30 +7,49 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from email import message_from_bytes
 from email.policy import HTTP
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import orjson
+
 from tests.doubles.api import Api, Call, RefusalError, Reply, Taken, as_json, one_mailbox
+from tests.doubles.brought import Brought, File, file_of
 from tests.doubles.ledger import Ledger
 
 FORM = "multipart/form-data"
-ONCE = {"from", "to", "subject", "text", "html"}
+BODIES = {"subject", "text", "html"}
+HOSTED = {"template", "t:variables", "t:text"}
 SWITCHES = {"o:tracking", "o:tracking-opens", "o:tracking-clicks"}
-KNOWN = ONCE | SWITCHES | {"o:tag", "o:sending-ip-pool"}
+KNOWN = {"from", "to"} | BODIES | HOSTED | SWITCHES | {"o:tag", "o:sending-ip-pool"}
 HEADER = re.compile(r"[hv]:[!-9;-~]+")
 MESSAGE_ID = re.compile(r"<[^<>@\s]+@[^<>@\s]+>")
-MEGABYTE = 1024 * 1024
+MEGABYTE = 1000 * 1000
 
-Form = Mapping[str, Sequence[str]]
+
+@dataclass(frozen=True, slots=True)
+class Form(Mapping[str, Sequence[str]]):
+    """`files`: the parts that are files, by the name of their field."""
+
+    fields: Mapping[str, Sequence[str]]
+    files: Sequence[tuple[str, File]]
+
+    def __getitem__(self, name: str) -> Sequence[str]:
+        return self.fields[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.fields)
+
+    def __len__(self) -> int:
+        return len(self.fields)
 
 
 @dataclass(frozen=True, slots=True)
 class TakenHere(Taken):
-    message_id: str
+    message_id: str = ""
 
 
 class MailgunApi(Api):
@@ -51,15 +70,15 @@ class MailgunApi(Api):
         self._at(call, "POST", "messages")
         form = _form(call)
         recipient = _addressed(form)
-        _content(form)
+        brought = _brought(form)
         _send_options(form)
         message_id = form["h:Message-Id"][0][1:-1]
-        return TakenHere(form.get("v:sendonce_key", [""])[0], recipient, message_id)
+        return TakenHere(form.get("v:sendonce_key", [""])[0], recipient, brought, message_id)
 
     def store(self, taken: Taken, ledger: Ledger) -> Reply:
         """Keep the mail's own Message-ID: two mails of one key have one id."""
         assert isinstance(taken, TakenHere)
-        ledger.accept(taken.key, taken.message_id)
+        ledger.accept(taken.key, taken.message_id, taken.brought)
         return self.accepted(taken, taken.message_id)
 
     def accepted(self, taken: Taken, message_id: str) -> Reply:
@@ -122,17 +141,21 @@ def _fields(kind: str, body: bytes) -> Form:
     """Read the parts as the standard library does, which is no friend of ours."""
     whole = message_from_bytes(f"Content-Type: {kind}\r\n\r\n".encode() + body, policy=HTTP)
     form: dict[str, list[str]] = {}
+    files: list[tuple[str, File]] = []
     for part in whole.iter_parts():
         name = part.get_param("name", header="content-disposition")
         value = part.get_payload(decode=True)
         assert isinstance(name, str)
         assert isinstance(value, bytes)
-        form.setdefault(name, []).append(value.decode())
-    return form
+        if (file_name := part.get_filename()) is not None:
+            files.append((name, file_of(file_name, part.get_content_type(), value)))
+        else:
+            form.setdefault(name, []).append(value.decode())
+    return Form(form, files)
 
 
 def _addressed(form: Form) -> str:
-    for name in ONCE:
+    for name in ("from", "to"):
         if len(form.get(name, [])) != 1:
             raise _error(400, f"{name} parameter is missing")
     if one_mailbox(form["from"][0]) is None:
@@ -143,16 +166,38 @@ def _addressed(form: Form) -> str:
     return recipient
 
 
-def _content(form: Form) -> None:
+def _brought(form: Form) -> Brought:
+    """Bodies, or a template that has its own; files are the parts named `attachment`."""
+    if not all(name == "attachment" and file.size and file.name for name, file in form.files):
+        raise _error(400, "attachment")
+    files = tuple(file for _, file in form.files)
+    return _hosted(form, files) if "template" in form else _bodies(form, files)
+
+
+def _hosted(form: Form, files: tuple[File, ...]) -> Brought:
+    if BODIES & set(form) or form.get("t:text") not in (None, ["yes"]):
+        raise _error(400, "beside a template")
+    try:
+        model = orjson.loads(form["t:variables"][0])
+    except (orjson.JSONDecodeError, KeyError):
+        raise _error(400, "t:variables: not valid JSON") from None
+    return Brought(files, form["template"][0], model)
+
+
+def _bodies(form: Form, files: tuple[File, ...]) -> Brought:
+    for name in BODIES:
+        if len(form.get(name, [])) != 1:
+            raise _error(400, f"{name} parameter is missing")
     if not form["text"][0] or not form["html"][0]:
         raise _error(400, "Need at least one of 'text' or 'html' parameters specified")
     if any(char in form["subject"][0] for char in "\r\n\0"):
         raise _error(400, "subject")
+    return Brought(files)
 
 
 def _send_options(form: Form) -> None:
     options = [(name, value) for name, values in form.items() for value in values if ":" in name]
-    if sum(len(value.encode()) for _, value in options) > 16 * 1024:
+    if sum(len((name + value).encode()) for name, value in options) > 16_000:
         raise _error(400, "Send options (starting with o:, h:, or v:) are limited to 16 kB total")
     if any(char in value for _, value in options for char in "\r\n\0"):
         raise _error(400, "a line break")

@@ -1,6 +1,6 @@
-"""Postmark's `POST /email` and its message search, as strict as the documentation.
+"""Postmark's `POST /email`, with or without a template, and its message search.
 
-https://postmarkapp.com/developer/api/email-api, .../messages-api
+As strict as https://postmarkapp.com/developer/api/email-api, .../templates-api, .../messages-api.
 """
 
 from __future__ import annotations
@@ -13,13 +13,18 @@ from urllib.parse import parse_qs, urlsplit
 import orjson
 
 from tests.doubles.api import Api, Call, RefusalError, Reply, Taken, as_json, one_mailbox
+from tests.doubles.brought import Brought, File, read_file
 from tests.doubles.ledger import Ledger
 
-FIELDS = {
-    "From", "To", "Cc", "Bcc", "Subject", "Tag", "HtmlBody", "TextBody", "ReplyTo", "Headers",
-    "TrackOpens", "TrackLinks", "Metadata", "Attachments", "MessageStream",
+BOTH = {
+    "From", "To", "Cc", "Bcc", "Tag", "ReplyTo", "Headers", "TrackOpens", "TrackLinks", "Metadata",
+    "Attachments", "MessageStream",
 }  # fmt: skip
-MEGABYTE = 1024 * 1024
+FIELDS = {
+    "/email": BOTH | {"Subject", "HtmlBody", "TextBody"},
+    "/email/withTemplate": BOTH | {"TemplateId", "TemplateAlias", "TemplateModel", "InlineCss"},
+}
+MEGABYTE = 1000 * 1000
 
 
 class PostmarkApi(Api):
@@ -31,16 +36,18 @@ class PostmarkApi(Api):
 
     def check(self, call: Call) -> Taken:
         self._authorised(call)
-        if (call.method, call.path) != ("POST", "/email"):
+        if call.method != "POST" or call.path not in FIELDS:
             raise RefusalError(Reply(404))
         if call.headers.get("Content-Type", "").partition(";")[0] != "application/json":
             raise _error(402, "Content-Type", 415)
         if call.headers.get("Accept") != "application/json":
             raise _error(402, "Accept")
-        mail = _members(call.body)
+        mail = _members(call.body, FIELDS[call.path])
         recipient = _addressed(mail)
-        _content(mail)
-        return Taken(_metadata(mail).get("sendonce_key", ""), recipient)
+        _settings(mail)
+        hosted = call.path.endswith("withTemplate")
+        brought = _template(mail) if hosted else _bodies(mail)
+        return Taken(_metadata(mail).get("sendonce_key", ""), recipient, brought)
 
     def accepted(self, taken: Taken, message_id: str) -> Reply:
         return as_json(
@@ -73,14 +80,14 @@ def _error(code: int, text: str, status: int = 422) -> RefusalError:
     return RefusalError(as_json(status, {"ErrorCode": code, "Message": text}))
 
 
-def _members(body: bytes) -> Mapping[str, Any]:
+def _members(body: bytes, known: set[str]) -> Mapping[str, Any]:
     if len(body) > 10 * MEGABYTE:
         raise RefusalError(Reply(413, b"<html>too large</html>"))
     try:
         mail = orjson.loads(body)
     except orjson.JSONDecodeError:
         raise _error(402, "not JSON") from None
-    if not isinstance(mail, dict) or not set(mail) <= FIELDS:
+    if not isinstance(mail, dict) or not set(mail) <= known:
         raise _error(403, "unknown field")
     return mail
 
@@ -94,12 +101,38 @@ def _addressed(mail: Mapping[str, Any]) -> str:
     return recipient
 
 
-def _content(mail: Mapping[str, Any]) -> None:
+def _bodies(mail: Mapping[str, Any]) -> Brought:
     bodies = [mail.get("TextBody"), mail.get("HtmlBody")]
     if not all(isinstance(body, str) and 0 < len(body.encode()) <= 5 * MEGABYTE for body in bodies):
         raise _error(300, "bodies")
     if not isinstance(mail.get("Subject"), str) or len(mail["Subject"]) > 2000:
         raise _error(300, "Subject")
+    return Brought(_files(mail))
+
+
+def _template(mail: Mapping[str, Any]) -> Brought:
+    """Exactly one of the two names, and a model, which may be empty."""
+    number, alias, model = (mail.get(f"Template{part}") for part in ("Id", "Alias", "Model"))
+    if (number is None) is (alias is None) or not isinstance(model, dict):
+        raise _error(1101, "TemplateId or TemplateAlias, and TemplateModel")
+    if not (isinstance(alias, str) or (isinstance(number, int) and number > 0)):
+        raise _error(403, "an id is a number, an alias is a text")
+    return Brought(_files(mail), str(alias or number), model)
+
+
+def _files(mail: Mapping[str, Any]) -> tuple[File, ...]:
+    given = mail.get("Attachments", [])
+    if not all({"Name", "Content", "ContentType"} >= set(one) for one in given):
+        raise _error(403, "Attachments")
+    found = [read_file(one["Name"], one["ContentType"], one["Content"]) for one in given]
+    if not all(found):
+        raise _error(300, "Attachments: not base64, without a name or a type")
+    if any(one and one.name.rpartition(".")[2] in {"exe", "vbs", "bat"} for one in found):
+        raise _error(411, "Forbidden attachment type")
+    return tuple(one for one in found if one)
+
+
+def _settings(mail: Mapping[str, Any]) -> None:
     if not isinstance(mail.get("Tag", ""), str) or len(mail.get("Tag", "")) > 1000:
         raise _error(300, "Tag")
     if mail.get("TrackLinks") not in {"None", "HtmlAndText", "HtmlOnly", "TextOnly"}:

@@ -12,13 +12,17 @@ from typing import Any
 import orjson
 
 from tests.doubles.api import Api, Call, RefusalError, Reply, Taken, Work, as_json, one_mailbox
+from tests.doubles.brought import Brought, File, read_file
 from tests.doubles.ledger import Ledger
 
 FIELDS = {
     "from", "to", "subject", "bcc", "cc", "scheduled_at", "reply_to", "html", "text", "headers",
-    "attachments", "tags",
+    "attachments", "tags", "template", "topic_id",
 }  # fmt: skip
 TAG = re.compile(r"[A-Za-z0-9_-]{1,256}")
+VARIABLE = re.compile(r"[A-Za-z0-9_]{1,50}")
+RESERVED = {"FIRST_NAME", "LAST_NAME", "EMAIL", "UNSUBSCRIBE_URL"}
+FILES_LIMIT = 40_000_000  # of all files, encoded
 
 
 class ResendApi(Api):
@@ -43,7 +47,8 @@ class ResendApi(Api):
         mail = _members(call.body)
         tags = _tags(mail)
         key = call.headers.get("Idempotency-Key", "")
-        return Taken(key if tags.get("sendonce_key") == key else "", _addressed(mail))
+        brought = _brought(mail)
+        return Taken(key if tags.get("sendonce_key") == key else "", _addressed(mail), brought)
 
     def accepted(self, taken: Taken, message_id: str) -> Reply:
         return as_json(200, {"id": message_id})
@@ -85,13 +90,44 @@ def _members(body: bytes) -> Mapping[str, Any]:
         raise _error(400, "validation_error") from None
     if not isinstance(mail, dict) or not set(mail) <= FIELDS:
         raise _error(422, "invalid_parameter")
-    if not all(isinstance(mail.get(name), str) and mail[name] for name in ("subject", "html")):
-        raise _error(422, "missing_required_field")
     if "message-id" in {name.casefold() for name in mail.get("headers", {})}:
         raise _error(
             422, "invalid_parameter"
         )  # not documented as settable: nobody should rely on it
     return mail
+
+
+def _brought(mail: Mapping[str, Any]) -> Brought:
+    """A template brings its subject, and no other body may stand beside it."""
+    files = _files(mail)
+    if "template" not in mail:
+        if not all(isinstance(mail.get(name), str) and mail[name] for name in ("subject", "html")):
+            raise _error(422, "missing_required_field")
+        return Brought(files)
+    template = mail["template"]
+    if {"html", "text"} & set(mail) or not {"id"} <= set(template) <= {"id", "variables"}:
+        raise _error(422, "validation_error")
+    variables = template.get("variables", {})
+    for name, value in variables.items():
+        fits = isinstance(value, str | int | float) and not isinstance(value, bool)
+        if not VARIABLE.fullmatch(name) or name in RESERVED or not fits:
+            raise _error(422, "validation_error")
+    return Brought(files, template["id"], variables)
+
+
+def _files(mail: Mapping[str, Any]) -> tuple[File, ...]:
+    given = mail.get("attachments", [])
+    if not all({"filename", "content"} <= set(one) <= ATTACHED for one in given):
+        raise _error(422, "invalid_attachment")
+    if sum(len(one["content"]) for one in given) > FILES_LIMIT:
+        raise _error(422, "invalid_attachment")
+    found = [read_file(one["filename"], one.get("content_type"), one["content"]) for one in given]
+    if not all(found):
+        raise _error(422, "invalid_attachment")
+    return tuple(one for one in found if one)
+
+
+ATTACHED = {"filename", "content", "content_type", "content_id"}
 
 
 def _addressed(mail: Mapping[str, Any]) -> str:

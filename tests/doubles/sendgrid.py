@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 import orjson
 
 from tests.doubles.api import Api, Call, RefusalError, Reply, Taken, as_json
+from tests.doubles.brought import Brought, File, read_file
 from tests.doubles.ledger import Ledger
 
 MAIL = "/v3/mail/send"
@@ -37,7 +38,7 @@ ADDRESS = re.compile(r"[!-~]+@[!-~]+")
 MISREAD = re.compile(r"[()<>\[\]:;@\\,\"]")  # in a recipient's name: sendgrid-python issue 291
 HEADER_NAME = re.compile(r"[!-9;-~]+")
 QUERY = re.compile(r"\(unique_args\['sendonce_key'\]=\"([^\"]+)\"\)")
-MEGABYTE = 1024 * 1024
+MEGABYTE = 1000 * 1000
 MINUTE = 60.0
 
 
@@ -65,10 +66,11 @@ class SendGridApi(Api):
             raise _error(406, "accept")
         mail = _members(call.body)
         personal = _personal(mail)
-        _content(mail)
+        brought = _brought(mail, personal)
         _headers(mail)
         _settings(mail)
-        return Taken(_arguments(personal).get("sendonce_key", ""), personal["to"][0]["email"])
+        key = _arguments(personal).get("sendonce_key", "")
+        return Taken(key, personal["to"][0]["email"], brought)
 
     def accepted(self, taken: Taken, message_id: str) -> Reply:
         self._recipients[message_id] = taken.recipient
@@ -151,6 +153,32 @@ def _mailbox(field: str, box: object) -> None:
 
 def _line(text: object) -> bool:
     return isinstance(text, str) and text != "" and not any(char in text for char in "\r\n\0")
+
+
+def _brought(mail: Mapping[str, Any], personal: Mapping[str, Any]) -> Brought:
+    """A dynamic template has its own subject and bodies, and data of its own."""
+    template, data = mail.get("template_id"), personal.get("dynamic_template_data")
+    _bad("personalizations.0.dynamic_template_data", template is None and data is not None)
+    if template is None:
+        _content(mail)
+        return Brought(_files(mail))
+    _bad("template_id", not isinstance(template, str) or not template.startswith("d-"))
+    _bad("personalizations.0.dynamic_template_data", not isinstance(data, dict))
+    _bad("subject", "subject" in mail)  # it would be overridden: nobody should rely on it
+    _bad("content", "content" in mail)
+    return Brought(_files(mail), template, data or {})
+
+
+def _files(mail: Mapping[str, Any]) -> tuple[File, ...]:
+    files = []
+    for one in mail.get("attachments", []):
+        known = {"content", "type", "filename", "disposition", "content_id"}
+        _bad("attachments.0", not {"content", "filename"} <= set(one) <= known)
+        file = read_file(one["filename"], one.get("type"), one["content"])
+        _bad("attachments.0.content", file is None)
+        _bad("attachments.0.disposition", one.get("disposition", "attachment") != "attachment")
+        files += [file] if file else []
+    return tuple(files)
 
 
 def _content(mail: Mapping[str, Any]) -> None:

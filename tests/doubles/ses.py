@@ -15,12 +15,14 @@ from urllib.parse import urlsplit
 import orjson
 
 from tests.doubles.api import Api, Call, RefusalError, Reply, Taken, as_json, one_mailbox
+from tests.doubles.brought import Brought, File, read_file
 
 PATH = "/v2/email/outbound-emails"
 MEMBERS = {
     "FromEmailAddress", "FromEmailAddressIdentityArn", "Destination", "ReplyToAddresses",
     "FeedbackForwardingEmailAddress", "FeedbackForwardingEmailAddressIdentityArn", "Content",
     "EmailTags", "ConfigurationSetName", "EndpointId", "TenantName", "ListManagementOptions",
+    "ConfigurationOverrides",
 }  # fmt: skip
 TAG = re.compile(r"[A-Za-z0-9_-]{1,256}")
 HEADER_NAME = re.compile(r"[!-9;-~]{1,126}")
@@ -32,6 +34,12 @@ AUTHORIZATION = re.compile(
 MUST_BE_SIGNED = {"host", "x-amz-date"}
 ENCODED_NAME = re.compile(r"(=\?utf-8\?[bq]\?[!->@-~]{1,63}\?= )+(?=<)")  # RFC 2047: 75 in all
 SKEW = 300  # seconds between the two clocks
+SWITCHES = {"OpenTrackingEnabled", "ClickTrackingEnabled"}
+ATTACHED = {
+    "RawContent", "FileName", "ContentType", "ContentDisposition", "ContentDescription",
+    "ContentId", "ContentTransferEncoding",
+}  # fmt: skip
+SIZE_LIMIT = 40_000_000
 MADE_BY_SES = {"message-id", "date", "from", "to", "subject", "reply-to", "cc", "bcc"}
 
 
@@ -57,9 +65,11 @@ class SesApi(Api):
         mail = _members(call.body)
         if mail.get("ConfigurationSetName", "transactional") not in self.sets:
             raise _error(404, "NotFoundException")
-        headers = _headers(_simple(mail))
-        key = headers.get("x-ses-idempotency-key", "")
-        return Taken(key if _tags(mail).get("sendonce_key") == key else "", _addressed(mail))
+        _tracking(mail)
+        content, brought = _content(mail)
+        key = _headers(content).get("x-ses-idempotency-key", "")
+        ours = key if _tags(mail).get("sendonce_key") == key else ""
+        return Taken(ours, _addressed(mail), brought)
 
     def accepted(self, taken: Taken, message_id: str) -> Reply:
         return as_json(200, {"MessageId": message_id})
@@ -116,6 +126,7 @@ def _bad(condition: bool) -> None:  # noqa: FBT001 - reads as a sentence
 
 
 def _members(body: bytes) -> Mapping[str, Any]:
+    _bad(len(body) > SIZE_LIMIT)
     try:
         mail = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -124,10 +135,55 @@ def _members(body: bytes) -> Mapping[str, Any]:
     return dict(mail)
 
 
-def _simple(mail: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Exactly one kind of content; of a simple one, subject and body with at least one part."""
-    _bad(list(mail["Content"]) != ["Simple"])
-    simple = mail["Content"]["Simple"]
+def _content(mail: Mapping[str, Any]) -> tuple[Mapping[str, Any], Brought]:
+    """Exactly one kind of content."""
+    kinds = list(mail["Content"])
+    _bad(kinds not in (["Simple"], ["Template"]))
+    content = mail["Content"][kinds[0]]
+    files = _files(content)
+    if kinds == ["Simple"]:
+        return _simple(content), Brought(files)
+    return content, _template(content, files)
+
+
+def _template(content: Mapping[str, Any], files: tuple[File, ...]) -> Brought:
+    """The data is a text, and that text is a JSON object."""
+    names = {"TemplateName", "TemplateArn"} & set(content)
+    _bad(len(names) != 1 or not set(content) - names <= TEMPLATE)
+    data = content.get("TemplateData", "{}")
+    _bad(not isinstance(data, str) or len(data) > 262_144)
+    try:
+        model = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        raise _error(400, "BadRequestException") from None
+    _bad(not isinstance(model, dict))
+    return Brought(files, content[names.pop()], model)
+
+
+TEMPLATE = {"TemplateData", "Headers", "Attachments"}
+
+
+def _files(content: Mapping[str, Any]) -> tuple[File, ...]:
+    """A binary file that is not said to be base64 would be written as seven bits."""
+    files = []
+    for one in content.get("Attachments", []):
+        _bad(not {"RawContent", "FileName"} <= set(one) <= ATTACHED)
+        _bad(one.get("ContentDisposition") != "ATTACHMENT" or len(one["FileName"]) > 255)
+        _bad(one.get("ContentTransferEncoding") != "BASE64")
+        file = read_file(one["FileName"], one.get("ContentType"), one["RawContent"])
+        _bad(file is None or len(file.kind) > 78 or "." not in file.name)
+        files += [file] if file else []
+    return tuple(files)
+
+
+def _tracking(mail: Mapping[str, Any]) -> None:
+    """What is not said is as somebody has set it for the account: nobody should rely on that."""
+    said = mail.get("ConfigurationOverrides", {}).get("Tracking", {})
+    _bad(set(said) != SWITCHES or not set(said.values()) <= {"ENABLED", "DISABLED"})
+
+
+def _simple(simple: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Subject, and a body with at least one part."""
     _bad(not {"Subject", "Body"} <= set(simple) <= {"Subject", "Body", "Headers", "Attachments"})
     parts = simple["Body"]
     _bad(not parts or not set(parts) <= {"Text", "Html"})

@@ -12,8 +12,6 @@ import asyncio
 import re
 import ssl
 from collections.abc import Coroutine
-from email import message_from_string, policy
-from email.message import EmailMessage
 from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
@@ -22,8 +20,8 @@ from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
 from tests.doubles.ledger import Ledger
 from tests.doubles.script import Fault, Script
+from tests.doubles.smtp_mails import brought, found_wrong, parsed
 
-ONCE = ("From", "To", "Subject", "Message-ID", "Date", "MIME-Version")  # RFC 5322, 3.6
 MESSAGE_ID = re.compile(r"<([0-9A-Za-z_-]+)@[\w.-]+>")
 
 
@@ -31,7 +29,7 @@ class SmtpDouble:
     """`async with SmtpDouble() as double: ... double.options`.
 
     `login`: (user, password) that it asks for. `context`: speaks TLS with it, by STARTTLS or, if
-    `implicit`, from the first byte. `smtputf8`: whether it is offered.
+    `implicit`, from the first byte. `smtputf8`: whether it is offered. `size`: bytes, of a mail.
     """
 
     def __init__(
@@ -41,6 +39,7 @@ class SmtpDouble:
         context: ssl.SSLContext | None = None,
         implicit: bool = False,
         smtputf8: bool = True,
+        size: int = 33_554_432,
     ) -> None:
         self.ledger = Ledger()
         self.script = Script()
@@ -51,6 +50,7 @@ class SmtpDouble:
         self.instead: dict[str, str] = {}  # greeting, ehlo, starttls or auth -> the whole reply
         self.connections = 0
         self.login, self.context, self.implicit, self.smtputf8 = login, context, implicit, smtputf8
+        self.size = size
         self.transports: set[asyncio.BaseTransport] = set()
         self._server: asyncio.Server | None = None
         self.port = 0
@@ -109,6 +109,7 @@ class Dialogue(SMTP):
         self.fault = Fault()
         super().__init__(
             Hooks(double, self),
+            data_size_limit=double.size,
             hostname="double",
             ident="double",
             enable_SMTPUTF8=double.smtputf8,
@@ -210,8 +211,9 @@ class Hooks:
 
     def _take(self, content: bytes, envelope: Envelope) -> str:
         queue_id = uuid4().hex[:12].upper()
-        found = MESSAGE_ID.fullmatch(str(parsed(content)["Message-ID"]))
-        self._double.ledger.accept(found[1] if found else "", queue_id)
+        mail = parsed(content)
+        found = MESSAGE_ID.fullmatch(str(mail["Message-ID"]))
+        self._double.ledger.accept(found[1] if found else "", queue_id, brought(mail))
         self._double.mails.append(content)
         self._double.envelopes.append((envelope.mail_from or "", envelope.rcpt_tos[0]))
         self._double.took.set()
@@ -238,25 +240,3 @@ class Hooks:
             case _:
                 pass
         return reply
-
-
-def parsed(content: bytes) -> EmailMessage:
-    mail = message_from_string(content.decode(), policy=policy.SMTPUTF8)
-    assert isinstance(mail, EmailMessage)
-    return mail
-
-
-def found_wrong(content: bytes, envelope: Envelope) -> str | None:
-    """RFC 5322 and RFC 5321, as far as a mail can break them."""
-    if b"\n" in content.replace(b"\r\n", b"") or b"\r" in content.replace(b"\r\n", b""):
-        return "a line end that is not CRLF"
-    if any(len(line) > 998 for line in content.split(b"\r\n")):
-        return "a line over 998 octets"
-    if not content.isascii() and not envelope.smtp_utf8:
-        return "eight bits that were not announced"
-    mail = parsed(content)
-    if any(len(mail.get_all(name, [])) != 1 for name in ONCE) or mail["Bcc"]:
-        return "a header is missing, or there twice"
-    if [address.addr_spec for address in mail["To"].addresses] != envelope.rcpt_tos:
-        return "addressed to somebody else"
-    return None

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 import pytest
 from pydantic import TypeAdapter
 
-from consumer.model import Answer, Message, Prepared
+from consumer.model import Answer, Enclosed, Message, Prepared
 from consumer.providers import AnyOptions, Provider, build
 from tests.doubles.mails import MAIL, lease
 from tests.integration.providers.kinds import KINDS, AnyDouble, Kind
@@ -23,8 +23,10 @@ class Stage:
     double: AnyDouble
     provider: Provider
 
-    async def send(self, message: Message = MAIL, seconds: float = 60) -> Answer:
-        ready = self.provider.prepare(message)
+    async def send(
+        self, message: Message = MAIL, seconds: float = 60, enclosed: Sequence[Enclosed] = ()
+    ) -> Answer:
+        ready = self.provider.prepare(message, enclosed)
         assert isinstance(ready, Prepared)
         return await self.provider.attempt(ready, lease(seconds))
 

@@ -6,20 +6,19 @@ import asyncio
 import socket
 import ssl
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 import trustme
 from aiohttp import connector
-from aiohttp.abc import AbstractStreamWriter
-from multidict import CIMultiDict
 
 from consumer.model import (
     Accepted,
     Answer,
     Blocked,
+    Enclosed,
     Message,
     Prepared,
     Rejected,
@@ -29,11 +28,13 @@ from consumer.model import (
     elapsed,
 )
 from consumer.providers import PostmarkOptions, ResendOptions, build
+from consumer.providers.oneshot import PastDeadlineError
 from consumer.providers.postmark import Postmark
 from consumer.providers.sockets import provider_socket
-from consumer.providers.transport import Heard, OneShot, PastDeadlineError, _loss
+from consumer.providers.transport import Heard, _loss
 from tests.doubles.mails import MAIL, lease, mail
 from tests.integration.providers.ear import SILENCE, Ear, listening, prepared, provider_for
+from tests.integration.providers.paper import Paper, one_shot
 
 
 async def test_headers_and_body_leave_in_one_write() -> None:
@@ -59,7 +60,7 @@ async def test_the_lease_is_read_at_the_moment_of_writing() -> None:
 
 async def test_a_write_that_was_called_back_never_happens() -> None:
     """The writer is a task of its own before Python 3.12, and may come after the answer."""
-    body = OneShot(b"mail", lease(), float("inf"), 1.0)
+    body = one_shot()
     body.revoke()
     with pytest.raises(PastDeadlineError):
         await body.write_with_length(Paper(), None)
@@ -68,38 +69,16 @@ async def test_a_write_that_was_called_back_never_happens() -> None:
 
 async def test_a_body_leaves_at_most_once() -> None:
     """Whatever the library would like to repeat."""
-    body, wire = OneShot(b"mail", lease(), float("inf"), 1.0), Paper()
+    body, wire = one_shot(), Paper()
     await body.write_with_length(wire, None)
     with pytest.raises(PastDeadlineError):
         await body.write_with_length(wire, None)
     assert wire.written == [b"mail"]
 
 
-class Paper(AbstractStreamWriter):
-    """A wire that only notes what is written on it."""
-
-    def __init__(self) -> None:
-        self.written: list[bytes] = []
-
-    async def write(self, chunk: bytes | bytearray | memoryview) -> None:
-        self.written.append(bytes(chunk))
-
-    async def write_eof(self, chunk: bytes = b"") -> None: ...
-
-    async def drain(self) -> None: ...
-
-    def enable_compression(
-        self, encoding: str = "deflate", strategy: int | None = None
-    ) -> None: ...
-
-    def enable_chunking(self) -> None: ...
-
-    async def write_headers(self, status_line: str, headers: CIMultiDict[str]) -> None: ...
-
-
 async def test_an_attempt_that_was_answered_cannot_write_any_more() -> None:
     """The answer "nothing left" is kept, however late the writer's task comes."""
-    body = OneShot(b"mail", lease(), float("inf"), 1.0)
+    body = one_shot()
     assert _loss(Signing(None), Heard(), body, TooLate(), "called back") == TooLate()
     with pytest.raises(PastDeadlineError):
         await body.write_with_length(Paper(), None)
@@ -211,9 +190,11 @@ class Signing:
     window: float = 0.0
     search: None = None
 
-    def request(self, message: Message) -> Prepared | Rejected:
+    def request(
+        self, message: Message, enclosed: Sequence[Enclosed] = (), template: str | None = None
+    ) -> Prepared | Rejected:
         options = PostmarkOptions.model_validate({"token": "t", "base_url": self.url})
-        return Postmark(options).request(message)
+        return Postmark(options).request(message, enclosed, template)
 
     async def sign(self, prepared: Prepared) -> Mapping[str, str] | Transient | Blocked:
         self.asked.set()

@@ -12,7 +12,9 @@ import pytest
 from consumer.endings import LetGo
 from consumer.hand import InHand
 from consumer.intake.hold import Hold
+from consumer.leave import Leaves
 from consumer.model import Address, Blocked, Mail, MailType, Message, Record, Scope
+from consumer.providers.fetching import Fetcher
 from consumer.providers.permits import Permits
 from consumer.routes import Route, Routes
 from consumer.takeoff import Takeoff
@@ -30,7 +32,7 @@ async def _shut(*names: str) -> Takeoff:
         permit = await permits.take("shop", high=False)
         permit.done(Blocked("401", Scope.ACCOUNT))
         routes[name] = Route(cast("Any", SimpleNamespace(name=name)), permits)
-    pilot = SimpleNamespace(routes=Routes(routes))
+    pilot = SimpleNamespace(leaves=Leaves(Routes(routes), Fetcher()))
     return Takeoff(cast("Any", pilot), cast("Any", None), cast("Any", None))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from consumer.model import Accepted, Address, Prepared, Rejected
 from tests.doubles.mails import KEY, MAIL, lease, mail
-from tests.doubles.smtp import SmtpDouble, parsed
+from tests.doubles.smtp import SmtpDouble
+from tests.doubles.smtp_mails import parsed
 from tests.integration.providers.smtp.dialogue import provider_for, send
 
 
