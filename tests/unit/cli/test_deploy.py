@@ -34,8 +34,12 @@ def test_the_configuration_of_the_manifest_loads(tmp_path: Path) -> None:
     text = MANIFEST.partition("sendonce.toml: |\n")[2].partition("---\n")[0]
     (tmp_path / "sendonce.toml").write_text(dedent(text))
     here = re.sub(r"sslrootcert=[^\"&]+", f"sslrootcert={__file__}", MANIFEST)
-    secrets = dict(re.findall(r'(?m)^  (SENDONCE_\w+): "(.*)"$', here))
-    found = settings.load(tmp_path / "sendonce.toml", secrets)
+    environ = dict(re.findall(r'(?m)^  (SENDONCE_\w+): "(.*)"$', here))
+    for name, text in re.findall(r'(?m)^  ([a-z]+-[a-z]+): "(.*)"$', here):
+        (tmp_path / name).write_text(text)
+    for variable, path in re.findall(r"name: (SENDONCE_\w+), value: ([^}]+)}", here):
+        environ[variable] = path.replace("/run/secrets/sendonce", str(tmp_path))
+    found = settings.load(tmp_path / "sendonce.toml", environ)
     assert found.safety.production
     assert list(found.providers) == ["postmark"]
     for dsn in (found.postgres.dsn, found.postgres.migrate_dsn):
@@ -128,7 +132,7 @@ def _written(default: object) -> str:
     match default:
         case None:
             return ""
-        case bool():
+        case bool() | dict():
             return str(default).lower()
         case float():
             return f'"{_duration(default)}"'
