@@ -115,7 +115,7 @@ def _addressed(message: Message, mail: Mail, to: str, rules: Rules) -> Message:
     except AddressError as error:
         raise Stop(f"--to: {error}", 2) from None
     if held := rules.holds_back(replace(mail, recipient=recipient), replay=True):
-        raise Stop(f"--to: {held}: not among safety.allow, outside production nobody else gets mail")
+        raise Stop(f"--to: {held}: outside production only who is in safety.allow gets mail")
     key = f"test-{secrets.token_hex(16)}"
     marked = replace(
         message,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -47,6 +48,7 @@ async def _serve(preview: Preview, port: int) -> None:
     await listener.start()
     try:
         printing.say(f"http://{HOST}:{listener.port}/  (Ctrl-C ends it)")
+        sys.stdout.flush()  # whoever reads it through a pipe wants it now
         await preview.watch()
     finally:
         await listener.close()

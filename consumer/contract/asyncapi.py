@@ -90,8 +90,8 @@ def _described(kind: Kind) -> str:
     return "\n".join(
         (
             f"* One mail for each {key}.",
-            "* Again with the same key: a duplicate, nothing is sent. "
-            "With the same key and other content: a conflict, refused.",
+            "* The same key and the same content: a duplicate, nothing is sent.",
+            "* The same key and other content: a conflict, refused.",
             f"* An event older than {kind.waits} is skipped.",
         )
     )

@@ -106,11 +106,15 @@ def _needed(kind: Kind) -> Iterable[Path]:
 
 
 def kinds(catalogue: Catalogue) -> list[Kind]:
-    """Return every mail type of a catalogue, by name."""
+    """Return every mail type of a catalogue, by name; of the examples, the plain one first."""
     return [
-        Kind(catalogue.rules(name), tuple(_samples(catalogue, name)))
+        Kind(catalogue.rules(name), tuple(sorted(_samples(catalogue, name), key=_order)))
         for name in sorted(catalogue.types)
     ]
+
+
+def _order(sample: Sample) -> tuple[bool, str]:
+    return sample.name != "plain", sample.name
 
 
 def _samples(catalogue: Catalogue, name: str) -> Iterable[Sample]:

@@ -1,8 +1,8 @@
 """The forms in which an event may be published, each as a message of the AsyncAPI document.
 
-    plain        one JSON object that is the data; its type in the member `type`, or in a header
-    cloudevent   CloudEvents 1.0, structured: the data inside an envelope
-    binary       CloudEvents 1.0, binary: the data is the value, the envelope stands in headers
+plain        one JSON object that is the data; its type in the member `type`, or in a header
+cloudevent   CloudEvents 1.0, structured: the data inside an envelope
+binary       CloudEvents 1.0, binary: the data is the value, the envelope stands in headers
 """
 
 from __future__ import annotations

@@ -78,5 +78,6 @@ def _beside_reference(said: dict[str, Json]) -> Json:
     if "$ref" not in said or len(said) == 1:
         return said
     others = {word: value for word, value in said.items() if word not in ("$ref", "allOf")}
-    whole = said.get("allOf", [])
-    return {**others, "allOf": [{"$ref": said["$ref"]}, *(whole if isinstance(whole, list) else [])]}
+    before = said.get("allOf")
+    parts = before if isinstance(before, list) else []
+    return {**others, "allOf": [{"$ref": said["$ref"]}, *parts]}

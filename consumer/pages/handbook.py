@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from consumer.contract.kinds import Kind, Sample
 
 INDEX: Final = "index.html"
+PAGES: Final = "mails"
 DOCUMENT: Final = "asyncapi.json"
 
 _UNKNOWN: Final = {
@@ -29,7 +30,7 @@ _UNKNOWN: Final = {
 
 def handbook(kinds: Sequence[Kind], house: House) -> dict[str, str]:
     """Return every file by name; the same catalogue gives the same files."""
-    pages = {f"{kind.name}.html": _page(kind, house) for kind in kinds}
+    pages = {f"{PAGES}/{kind.name}.html": _page(kind, house) for kind in kinds}
     written = orjson.dumps(document(kinds, house), option=orjson.OPT_INDENT_2).decode()
     index = printed(
         "index.html.j2", kinds=[_line(kind) for kind in kinds], **_shared(house), document=DOCUMENT
@@ -45,7 +46,7 @@ def _shared(house: House) -> dict[str, object]:
 def _line(kind: Kind) -> dict[str, object]:
     return {
         "name": kind.name,
-        "page": f"{kind.name}.html",
+        "page": f"{PAGES}/{kind.name}.html",
         "summary": kind.summary,
         "topic": kind.topic,
         "event": kind.event,
@@ -60,7 +61,7 @@ def _page(kind: Kind, house: House) -> str:
         "mail.html.j2",
         **_line(kind),
         **_shared(house),
-        index=INDEX,
+        index=f"../{INDEX}",
         sender=f"{sender.name} <{sender.email}>" if sender.name else sender.email,
         since=[_key_rule(rule) for rule in says.key_rules[1:]],
         case=says.case_sensitive_entity,

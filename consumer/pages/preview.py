@@ -133,7 +133,7 @@ _HEADERS: Final = {
 
 @web.middleware
 async def _local_only(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Answer to this machine's own name: a page of elsewhere cannot read mails through a browser."""
+    """Answer to this machine's own name: no page of elsewhere reads mails through a browser."""
     name, _, _ = request.host.rpartition(":")
     if name not in _HOSTS:
         return web.Response(status=HTTPStatus.FORBIDDEN, text="only on this machine\n")
