@@ -40,7 +40,7 @@ async def large_topic(stack: Stack, unique: Callable[[str], str]) -> None:
     (schemas / BY_TOPIC / "examples/one.json").write_bytes(without_type("one"))
     file = schemas / BY_TOPIC / "mail.toml"
     file.write_text(f'on = "{stack.orders}"\n{file.read_text()}')
-    stack.settings[f'topics."{stack.orders}"'] = {"ignore": ["order.viewed"]}
+    stack.settings[f'topics."{stack.orders}"'] = {"ignore": ["order.viewed"], "fuse": False}
 
 
 async def publish(stack: Stack, cases: Sequence[Case]) -> list[Placed]:
