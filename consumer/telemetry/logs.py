@@ -17,10 +17,11 @@ import threading
 import time
 from collections import deque
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import structlog
 
+from consumer.telemetry.accidents import kind_of, traced
 from consumer.telemetry.lines import to_line
 
 if TYPE_CHECKING:
@@ -122,9 +123,18 @@ def configure_logging(level: str = "info", stream: BinaryIO | None = None) -> Lo
         atexit.unregister(previous.close)
         previous.close()
     atexit.register(logs.close)
+    sys.excepthook = _crashed
     _configure_structlog(number)
     _route_standard_library(number)
     return logs
+
+
+def _crashed(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+    """Tell the last words of the process as a line of the log: Python's own would quote values."""
+    if issubclass(kind, KeyboardInterrupt):
+        sys.__excepthook__(kind, error, trace)
+        return
+    structlog.get_logger().error("crashed", error=kind_of(error), exc_info=error)
 
 
 def _configure_structlog(level: int) -> None:
@@ -136,10 +146,10 @@ def _configure_structlog(level: int) -> None:
     )
 
 
-def _render(logger: WrappedLogger, level: str, event: EventDict) -> bytes:
+def _render(_logger: WrappedLogger, level: str, event: EventDict) -> bytes:
     """Make the line at once: a processor for each of its members costs as much again."""
-    if "exc_info" in event:
-        event = structlog.processors.format_exc_info(logger, level, event)
+    if "exc_info" in event and (trace := traced(event.pop("exc_info"))) is not None:
+        event["exception"] = trace
     first = {"timestamp": datetime.now(UTC), "level": level, "event": event.pop("event", None)}
     return to_line({**first, **event})
 
@@ -184,8 +194,10 @@ class _Library(logging.Handler):
 
 
 def _text(record: logging.LogRecord) -> str:
+    """Return its message; of asyncio's, which shows objects with all they hold, the first line."""
     try:
-        return record.getMessage()
+        text = record.getMessage()
+        return text.partition("\n")[0] if record.name == "asyncio" else text
     except Exception:  # noqa: BLE001 - a wrong template of a library stops no mail
         return str(record.msg)
 

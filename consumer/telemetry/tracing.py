@@ -49,6 +49,7 @@ class Spans:
         self._tracer = trace.get_tracer(_NAME)
 
     def span(self, record: Record) -> AbstractContextManager[Any]:
+        """An exception that passes is not told: its words may quote the record."""
         return self._tracer.start_as_current_span(
             f"{record.topic} process",
             context=self._propagate.extract(_carrier(record)),
@@ -59,6 +60,8 @@ class Spans:
                 "messaging.destination.partition.id": str(record.partition),
                 "messaging.kafka.offset": record.offset,
             },
+            record_exception=False,
+            set_status_on_exception=False,
         )
 
     def ended(self, **facts: str) -> None:

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import logging
 import os
+import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
+import asyncpg
 import orjson
 import pytest
 import structlog
 
+from consumer.guard.errors import GuardError
 from consumer.telemetry import Logs, configure_logging
+from consumer.telemetry.accidents import kind_of
 from consumer.telemetry.logs import _LIMIT
+
+SECRET = "canary"
 
 
 @pytest.fixture(autouse=True)
 def _restored() -> Iterator[None]:
     handlers, level = logging.getLogger().handlers[:], logging.getLogger().level
+    hook = sys.excepthook
     yield
+    sys.excepthook = hook
     logging.getLogger().handlers[:] = handlers
     logging.getLogger().setLevel(level)
     structlog.reset_defaults()
@@ -60,15 +69,48 @@ def test_a_line_that_has_to_be_rewritten_keeps_its_time() -> None:
     assert datetime.fromisoformat(str(line["timestamp"])).tzinfo is not None
 
 
-def test_an_exception_is_told_with_its_traceback_and_no_address() -> None:
+def test_an_exception_is_told_with_its_traceback_and_in_no_words_of_others() -> None:
+    """Law: a parser quotes the text, Postgres the row, a group what is in it."""
     stream = io.BytesIO()
     logs = configure_logging("info", stream)
     try:
-        raise ValueError("ada@example.org")  # noqa: TRY301 - it is caught to be logged
-    except ValueError:
+        try:
+            raise ValueError(SECRET)  # noqa: TRY301 - it is caught to be logged
+        except ValueError as error:
+            raise ExceptionGroup(SECRET, [KeyError(SECRET)]) from error
+    except ExceptionGroup:
         structlog.get_logger().exception("bug")
     [line] = lines_of(logs, stream)
-    assert "ValueError: [address]" in str(line["exception"])
+    told = str(line["exception"])
+    for part in ("in test_an_exception", "ValueError\n", "KeyError", "the direct cause of"):
+        assert part in told
+    assert SECRET not in told
+
+
+def test_our_own_words_and_the_systems_are_told() -> None:
+    assert kind_of(GuardError("said by us")) == "consumer.guard.errors.GuardError: said by us"
+    refused = ConnectionRefusedError(errno.ECONNREFUSED, SECRET)
+    assert kind_of(refused) == "ConnectionRefusedError: Connection refused"
+    assert kind_of(asyncpg.CheckViolationError(SECRET)).endswith("Error: SQLSTATE 23514")
+
+
+def test_a_crash_is_a_line_of_the_log(capfd: pytest.CaptureFixture[str]) -> None:
+    stream = io.BytesIO()
+    logs = configure_logging("info", stream)
+    error = ValueError(SECRET)
+    sys.excepthook(ValueError, error, None)
+    [line] = lines_of(logs, stream)
+    assert (line["event"], line["error"]) == ("crashed", "ValueError")
+    assert SECRET not in str(line)
+    assert capfd.readouterr().err == ""
+
+
+def test_what_asyncio_shows_of_an_object_is_not_told() -> None:
+    stream = io.BytesIO()
+    logs = configure_logging("info", stream)
+    logging.getLogger("asyncio").error("never retrieved\nfuture: <Task exception=%r>", SECRET)
+    [line] = lines_of(logs, stream)
+    assert line["event"] == "never retrieved"
 
 
 def test_the_standard_library_is_heard_three_times_a_template() -> None:

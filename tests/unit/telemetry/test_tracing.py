@@ -35,6 +35,18 @@ def test_a_record_continues_the_producers_trace() -> None:
     assert "secret" not in str(dict(span.attributes))
 
 
+def test_an_exception_that_passes_leaves_no_word_on_the_span() -> None:
+    """Law: Postgres quotes the row in its message, a parser the text."""
+    exporter, spans = InMemorySpanExporter(), Spans()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    spans._tracer = provider.get_tracer("test")
+    with pytest.raises(ValueError, match="canary"), spans.span(Record("t", 0, 0, 0, None, b"")):
+        raise ValueError("canary")
+    (span,) = exporter.get_finished_spans()
+    assert "canary" not in span.to_json()
+
+
 def test_where_an_sdk_is_set_up_spans_are_made() -> None:
     trace.set_tracer_provider(TracerProvider())  # at most the first of a process counts
     assert isinstance(tracing(), Spans)
