@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TypeAlias
 
 import aiohttp
 import orjson
@@ -22,6 +23,8 @@ from consumer.keys import send_key
 from tests.whole.events import receipt
 from tests.whole.remote import Remote
 from tests.whole.stack import Stack
+
+Log: TypeAlias = Mapping[str, tuple[datetime, str]]  # order -> when it was paid, the mail's id
 
 TYPE = "order.receipt"
 TOGETHER = 20  # mails on the wire
@@ -87,16 +90,17 @@ class Former:
             assert answer.status == 200, await answer.text()
             return str((await answer.json())["MessageID"])
 
-    def write_list(self, file: Path, before: Iterable[tuple[str, datetime]] = ()) -> Path:
-        """Write all that it ever mailed: `before`: orders and when, of the days before the test."""
-        rows = [(order, at, f"old-{order}") for order, at in before]
-        rows += [(order, at, message_id) for order, (at, message_id) in self.log.items()]
-        with file.open("w", newline="") as stream:
-            table = csv.writer(stream)
-            table.writerow(("mail_type", "entity", "recipient", "time", "provider_id", "provider"))
-            for order, at, message_id in rows:
-                table.writerow((TYPE, order, f"{order}@example.com", at, message_id, "old sender"))
-        return file
+
+def write_list(file: Path, before: Iterable[tuple[str, datetime]], log: Log) -> Path:
+    """Write all that was ever mailed: orders of the days before, and what a log has."""
+    rows = [(order, at, f"old-{order}") for order, at in before]
+    rows += [(order, at, message_id) for order, (at, message_id) in log.items()]
+    with file.open("w", newline="") as stream:
+        table = csv.writer(stream)
+        table.writerow(("mail_type", "entity", "recipient", "time", "provider_id", "provider"))
+        for order, at, message_id in rows:
+            table.writerow((TYPE, order, f"{order}@example.com", at, message_id, "old sender"))
+    return file
 
 
 @asynccontextmanager

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,14 +12,15 @@ import pytest
 
 from tests.parts.kafka import Kafka
 from tests.whole.commands import answer, run
-from tests.whole.former import Former, at_work, key_of, paid
+from tests.whole.former import Former, at_work, key_of, paid, write_list
 from tests.whole.placing import until
 from tests.whole.remote import remote
 from tests.whole.stack import Stack, deployed
 
-PAST = 50_000
+PAST = 50_000  # mails of before
+KEPT = 5_000  # of their events, the youngest, which Kafka still has
 RATE = 100  # orders a second while both are at work
-OVERLAP = 4.0  # seconds, on both sides of the cut-over
+OVERLAP = 5.0  # seconds, at least, on both sides of the cut-over
 LATE = timedelta(seconds=3)  # some events come so long after they happened
 
 pytestmark = pytest.mark.timeout(200)
@@ -31,11 +33,11 @@ def _active_from(stack: Stack, at: datetime | None) -> None:
     file.write_text("\n".join([*([f"active_from = {at.isoformat()}"] if at else []), *lines]))
 
 
-async def _trade(stack: Stack, end: datetime) -> list[str]:
-    """Publish orders until `end`; each fifth comes late, each seventh comes again later on."""
-    orders: list[str] = []
+async def _trade(stack: Stack, orders: list[str], over: asyncio.Event) -> None:
+    """Publish orders until it is over; each fifth comes late, each seventh again, later on."""
     again: list[bytes] = []
-    while (now := datetime.now(UTC)) < end:
+    while not over.is_set():
+        now = datetime.now(UTC)
         batch = []
         for _ in range(RATE // 10):
             number = len(orders)
@@ -46,13 +48,25 @@ async def _trade(stack: Stack, end: datetime) -> list[str]:
                 again.append(event)
         await stack.publish(stack.orders, [*batch, *again[-20:-18]])
         await asyncio.sleep(0.1)
-    return orders
 
 
-def _read_all(former: Former, stack: Stack, before: int) -> Callable[[], Awaitable[bool]]:
+@asynccontextmanager
+async def _trading(stack: Stack) -> AsyncIterator[list[str]]:
+    """Yield the orders that come in while the block runs."""
+    orders: list[str] = []
+    over = asyncio.Event()
+    trade = asyncio.create_task(_trade(stack, orders, over))
+    try:
+        yield orders
+    finally:
+        over.set()
+        await trade
+
+
+def _read_all(former: Former, stack: Stack) -> Callable[[], Awaitable[bool]]:
     async def done() -> bool:
         ends = await stack.kafka.end_offsets(stack.orders)
-        return former.seen >= sum(ends.values()) - before
+        return former.seen >= sum(ends.values()) - KEPT
 
     return done
 
@@ -71,19 +85,19 @@ async def test_with_an_overlap_nobody_is_mailed_twice_and_nobody_is_missed(
     ):
         start = datetime.now(UTC)
         past = [(f"a-{n}", start - timedelta(seconds=n * 3)) for n in range(PAST)]
-        await stack.publish(stack.orders, [paid(order, at) for order, at in past])
-        cut_over = datetime.now(UTC) + timedelta(seconds=OVERLAP + 8)
-        former = Former(stack, double, leaves=cut_over)
+        await stack.publish(stack.orders, [paid(order, at) for order, at in past[:KEPT]])
 
         # Import what it sent so far; then both work, and each event is one's alone.
-        listed = former.write_list(tmp_path / "sent.csv", past)
+        listed = write_list(tmp_path / "sent.csv", past, {})
         assert answer(await run(stack, "import", str(listed), "--json"))["new"] == PAST
+        cut_over = datetime.now(UTC) + timedelta(seconds=OVERLAP)
         _active_from(stack, cut_over)
-        worker = stack.worker().start()
+        former = Former(stack, double, leaves=cut_over)
         async with at_work(former):
-            await worker.ready(60)
-            orders = await _trade(stack, cut_over + timedelta(seconds=OVERLAP))
-            await until(_read_all(former, stack, PAST))
+            async with _trading(stack) as orders:
+                worker = await stack.worker().start().ready(60)
+                await asyncio.sleep(OVERLAP)
+            await until(_read_all(former, stack))
         missed = [f"c-{n}" for n in range(20)]  # from before the cut-over, and read by nobody
         await stack.publish(stack.orders, [paid(order, cut_over - LATE) for order in missed])
         await stack.finished(stack.orders, seconds=60)
@@ -91,7 +105,7 @@ async def test_with_an_overlap_nobody_is_mailed_twice_and_nobody_is_missed(
         assert 0 < len(former.log) < len(orders)
 
         # It has stopped: its last mails are imported, and then all of the topic is ours.
-        listed = former.write_list(tmp_path / "sent.csv", past)
+        listed = write_list(tmp_path / "sent.csv", past, former.log)
         told = answer(await run(stack, "import", str(listed), "--json"))
         assert (told["known"], told["new"], told["standing"]) == (PAST, len(former.log), {})
         _active_from(stack, None)
