@@ -30,10 +30,14 @@ class Allowance:
     def give(self, size: int) -> None:
         """Only for `Share`: so many bytes are free again."""
         self._free += size
-        while self._waiting and self._waiting[0][0] <= self._free:
-            wanted, turn = self._waiting.popleft()
-            self._free -= wanted
-            turn.set_result(None)
+        while self._waiting:
+            wanted, turn = self._waiting[0]
+            if not turn.done():  # else who waited has been called back
+                if wanted > self._free:
+                    return
+                self._free -= wanted
+                turn.set_result(None)
+            self._waiting.popleft()
 
     async def _wait(self, size: int) -> None:
         turn = asyncio.get_running_loop().create_future()
@@ -41,11 +45,9 @@ class Allowance:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.cancelled():
-                self._waiting.remove((size, turn))
-                self.give(0)  # whoever stood behind need not wait for it
-            else:
-                self.give(size)  # given in the same turn as the cancellation
+            # It was given in the same turn as the cancellation; or whoever stood behind need not
+            # wait for it now.
+            self.give(0 if turn.cancelled() else size)
             raise
 
 

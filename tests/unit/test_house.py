@@ -26,6 +26,7 @@ STRAIGHT = (
     "flight",
     "flights",
     "takeoff",
+    "leave",
     "hand",
     "rounds",
     "retry",
