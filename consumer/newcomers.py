@@ -31,8 +31,9 @@ _STRANGE: Final = (Reason.UNKNOWN_TYPE, Reason.UNKNOWN_VERSION)
 
 @dataclass(slots=True)
 class Newcomers:
-    """`work`: what the resolver does with what is due. A catalogue is read once a process, so what
-    it does not know now it never will.
+    """`work`: what the resolver does with what is due.
+
+    A process reads its catalogue once, so what it does not know now it never will.
     """
 
     unread: Unread

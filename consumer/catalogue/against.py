@@ -73,11 +73,15 @@ def _folders(files: Mapping[str, bytes]) -> dict[str, Folder]:
 
 def _gone(folder: Folder, after: Mapping[str, Folder]) -> Problem:
     says = folder.declaration
-    heirs = [n for n, one in after.items() if (one.declaration.topic, one.on) == (says.topic, folder.on)]
+    heirs = [
+        n for n, one in after.items() if (one.declaration.topic, one.on) == (says.topic, folder.on)
+    ]
     if heirs:
         text = f"is called {heirs[0]} by now, and the name is part of the key: {_AGAIN}"
     else:
-        text = f"is gone: events {folder.on!r} on their way would become dead letters, or stay unread"
+        text = (
+            f"is gone: events {folder.on!r} on their way would become dead letters, or stay unread"
+        )
     return Problem(folder.name, 0, text)
 
 
@@ -108,7 +112,7 @@ def _keys(change: _Change) -> Iterator[Problem]:
     for moment in moments:
         before, after = rule_at(old, moment), rule_at(new, moment)
         if members := _differing(before, after):
-            yield change.problem(*_key_text(change, members, after))
+            yield _key_problem(change, members, after)
             return
     if old.time != new.time and (old.key or new.key):
         yield change.problem(f"time: decides which [[key]] holds: {_AGAIN}", "time")
@@ -119,17 +123,16 @@ def _differing(before: KeyRule, after: KeyRule) -> list[str]:
     return [name for name in names if getattr(before, name) != getattr(after, name)]
 
 
-def _key_text(change: _Change, members: list[str], after: KeyRule) -> tuple[str | int, ...]:
-    """Return the text, and the place of the member that it is about."""
+def _key_problem(change: _Change, members: list[str], after: KeyRule) -> Problem:
     old, new = change.says
     named = " and ".join(members)
     if after.since is None or after.since in {block.since for block in old.key}:
         numbers = [n for n, block in enumerate(new.key) if block.since == after.since]
         place = ("key", numbers[0], members[0]) if numbers else (members[0],)
-        return f"{named}: changed in place: {_AGAIN}: {_BLOCK}", *place
+        return change.problem(f"{named}: changed in place: {_AGAIN}: {_BLOCK}", *place)
     number = [block.since for block in new.key].index(after.since)
     text = f"key: begins too early: workers of before make other keys, and {_AGAIN}: {_BLOCK}"
-    return text, "key", number, "since"
+    return change.problem(text, "key", number, "since")
 
 
 def _ages(change: _Change) -> Iterator[Problem]:
@@ -170,7 +173,9 @@ def _schemas(change: _Change) -> Iterator[Problem]:
 def _needs(change: _Change) -> Iterator[Problem]:
     """What is needed by now must have been promised before, in the versions that there were."""
     old, new = change.says
-    asked = {path.text for _, path in old.paths()} | {s.path.text for _, s in _needed_of(old) if s.path}
+    asked = {path.text for _, path in old.paths()} | {
+        s.path.text for _, s in _needed_of(old) if s.path
+    }
     wanted = [(place, path) for place, path in new.paths() if place[0] != "key"]
     wanted += [(place, source.path) for place, source in _needed_of(new) if source.path]
     for place, path in wanted:
@@ -211,4 +216,3 @@ def _context(change: _Change) -> Iterator[Problem]:
 def _is_new_each_time(source: Source) -> bool:
     path = source.path
     return path is not None and path.envelope and path.steps[0] in _NEVER_TWICE
-

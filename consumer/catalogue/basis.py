@@ -1,4 +1,4 @@
-"""What a fingerprint depends on, beside the event: two editions of a folder that agree in it compare.
+"""What a fingerprint depends on beside the event: two editions that agree in it can be compared.
 
 A deploy that changes any of it gives the same event another fingerprint. Those of the two sides say
 nothing about each other, or redelivered mail would turn into conflicts.

@@ -101,7 +101,7 @@ def _mailbox(text: str) -> str:
 
 
 class Unsubscribe(_Block):
-    """`[unsubscribe]`: where a reader leaves the list. `one_click`: `url` takes a POST (RFC 8058)."""
+    """`[unsubscribe]`: how to leave the list. `one_click`: `url` takes a POST (RFC 8058)."""
 
     url: ASource | None = None
     mailto: Annotated[Text, AfterValidator(_mailbox)] | None = None

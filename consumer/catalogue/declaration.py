@@ -131,7 +131,7 @@ class Declaration(BaseModel):
 
     @cached_property
     def key_rules(self) -> tuple[KeyRule, ...]:
-        """Return what keys were made of, the oldest first: the members at the top, then `[[key]]`."""
+        """Return what keys are made of: the members at the top, then each `[[key]]`."""
         first = KeyRule(
             None, self.entity_id, self.recipient, self.version, self.case_sensitive_entity
         )

@@ -1,4 +1,4 @@
-"""What a folder decides, made ready to be applied; and its edition, kept for those who come later."""
+"""What a folder decides, ready to be applied; and its edition, for those who come later."""
 
 from __future__ import annotations
 
@@ -43,10 +43,12 @@ def digest_of(
 ) -> str:
     """Return the digest of an edition: of the folder's files, and of those that it draws in.
 
-    `key`: of its fingerprints, where it has sensitive paths. With another one it is another edition,
-    or the change of the key would turn every duplicate into a conflict.
+    `key`: of its fingerprints, where it has sensitive paths. Another key makes another edition, or
+    the change would turn every duplicate into a conflict.
     """
-    keyed = {"/fingerprint key": keyed_by(key).encode()} if key and folder.declaration.sensitive else {}
+    keyed = (
+        {"/fingerprint key": keyed_by(key).encode()} if key and folder.declaration.sensitive else {}
+    )
     return digest(folder.name, {**folder.files, **_elsewhere(folder, sources, used), **keyed})
 
 

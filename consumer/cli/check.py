@@ -23,7 +23,6 @@ from consumer.cli.catalogues import (
 )
 from consumer.cli.revisions import files_at
 
-
 AgainstOption = Annotated[
     str | None,
     typer.Option(

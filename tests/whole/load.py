@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -26,6 +26,7 @@ class Load:
     producer: AIOKafkaProducer
     topic: str
     repeats: bool = True
+    make: Callable[[str], bytes] = receipt
     orders: list[str] = field(default_factory=list)
     records: int = 0
     _acks: list[asyncio.Future[object]] = field(default_factory=list)
@@ -52,7 +53,7 @@ class Load:
             order = f"{self.stem}-{len(self.orders)}"
             self.orders.append(order)
         self.records += 1
-        self._acks.append(await self._sent(receipt(order)))
+        self._acks.append(await self._sent(self.make(order)))
 
     async def _sent(self, value: bytes) -> asyncio.Future[object]:
         """Return the future of the ack. A timeout here means that the client took nothing yet."""
@@ -72,14 +73,19 @@ class Load:
 
 @asynccontextmanager
 async def load(
-    stack: Stack, *, rate: float, stem: str = "L", repeats: bool = True
+    stack: Stack,
+    *,
+    rate: float,
+    stem: str = "L",
+    repeats: bool = True,
+    make: Callable[[str], bytes] = receipt,
 ) -> AsyncIterator[Load]:
     """Publish `rate` receipts a second while the block runs; at its end all are in the log."""
     producer = AIOKafkaProducer(
         bootstrap_servers=stack.kafka.bootstrap, enable_idempotence=True, acks="all"
     )
     await producer.start()
-    under_way = Load(stem, producer, stack.orders, repeats)
+    under_way = Load(stem, producer, stack.orders, repeats, make)
     publishing = asyncio.create_task(under_way.run(rate))
     try:
         yield under_way

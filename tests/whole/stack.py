@@ -42,10 +42,12 @@ class Stack:
 
     # ── Configuration
 
-    def write_catalogue(self, order: Sequence[str] | None = None) -> Path:
+    def write_catalogue(
+        self, order: Sequence[str] | None = None, source: Path = SCHEMAS, name: str = "schemas"
+    ) -> Path:
         """Copy the shipped catalogue, listening to this deployment's own topics."""
-        schemas = self.folder / "schemas"
-        shutil.copytree(SCHEMAS, schemas, dirs_exist_ok=True)
+        schemas = self.folder / name
+        shutil.copytree(source, schemas, dirs_exist_ok=True)
         topics = {"order.receipt": self.orders, "password.reset": self.accounts}
         for name, topic in topics.items():
             file = schemas / name / "mail.toml"
@@ -120,6 +122,13 @@ class Stack:
             while behind := await _behind(group, ends):
                 assert time.monotonic() < until, f"{behind} records are not committed"
                 await asyncio.sleep(GLANCE)
+
+    async def rewind(self, *topics: str) -> None:
+        """Have the group, which has no member now, begin again at the first record."""
+        ends = await self._ends(topics)
+        async with self._group() as group:
+            group.assign(list(ends))
+            await group.commit(dict.fromkeys(ends, 0))
 
     async def behind(self, *topics: str) -> int:
         """Count the records that are not committed."""

@@ -1,4 +1,4 @@
-"""Editions of the catalogue, kept as long as a row can name them; letters that nobody could read."""
+"""Editions of the catalogue, kept as long as a row can name them; letters that nobody read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ TWO = Edition("d2", "password.reset", "another", b"")
 LONG_AGO = "UPDATE catalogue_version SET last_seen_at = now() - interval '32 days'"
 
 
-async def test_an_edition_is_kept_once_and_found_by_everybody(open_guard: Open, database: str) -> None:
+async def test_an_edition_is_kept_once_and_found_by_everybody(
+    open_guard: Open, database: str
+) -> None:
     """Workers of one release start together."""
     guards = [await open_guard() for _ in range(4)]
     await asyncio.gather(*(guard.shelf.keep([ONE, TWO]) for guard in guards))
@@ -37,7 +39,9 @@ async def test_an_edition_in_use_stays(guard: Guard, sql: Sql) -> None:
     assert await guard.shelf.edition("d2") is None
 
 
-async def test_an_edition_that_an_open_row_names_outlives_everything(guard: Guard, sql: Sql) -> None:
+async def test_an_edition_that_an_open_row_names_outlives_everything(
+    guard: Guard, sql: Sql
+) -> None:
     """A mail that nobody knows waits for a person for months, and is made again then."""
     await guard.shelf.keep([ONE])
     item = claim()
@@ -51,7 +55,9 @@ async def test_an_edition_that_an_open_row_names_outlives_everything(guard: Guar
     assert await guard.shelf.edition("d1") is None
 
 
-async def test_takeovers_keep_the_edition_that_the_mail_was_made_with(guard: Guard, sql: Sql) -> None:
+async def test_takeovers_keep_the_edition_that_the_mail_was_made_with(
+    guard: Guard, sql: Sql
+) -> None:
     """Whoever goes on makes the mail with the row's own edition, and so writes the same one."""
     item = claim()
     lease = granted(await guard.claim(item)).lease

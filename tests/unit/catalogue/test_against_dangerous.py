@@ -33,7 +33,7 @@ DANGEROUS = {
     ),
     "the folder renamed": Change(None, AGAIN),
     "the cut-over moved back": Change(
-        mail("active_from = 2026-02-20T00:00:00Z"), AGAIN, mail("active_from = 2026-02-27T00:00:00Z")
+        mail(f"active_from = {PAST}".replace("27", "20")), AGAIN, mail(f"active_from = {PAST}")
     ),
     "another topic": Change(mail().replace('topic = "orders"', 'topic = "notes"'), "stay unread"),
     "another event type": Change(mail('on = "note.written"'), LOST),
@@ -41,7 +41,9 @@ DANGEROUS = {
     "a cut-over later than before": Change(
         mail("active_from = 2026-03-02T00:00:00Z"), "would never be"
     ),
-    "a variable that old events may lack": Change(mail(context='nick = "nick"'), "give it a default"),
+    "a variable that old events may lack": Change(
+        mail(context='nick = "nick"'), "give it a default"
+    ),
     "a default taken away": Change(
         mail(context='nick = "nick"'), "give it a default",
         mail(context='nick = { path = "nick", default = "" }'),

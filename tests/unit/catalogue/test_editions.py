@@ -22,9 +22,11 @@ from tests.unit.catalogue.shop import (
     with_mail,
 )
 
-LAYOUT = "_layouts/frame.txt.j2"
+LAYOUT = "_layouts/f.txt.j2"
 FRAMED = {LAYOUT: "== {% block it %}{% endblock %} ==\n"}
-USES = {"note/body.txt.j2": '{% extends "_layouts/frame.txt.j2" %}{% block it %}{{ name }}{% endblock %}'}
+USES = {
+    "note/body.txt.j2": '{% extends "_layouts/f.txt.j2" %}{% block it %}{{ name }}{% endblock %}'
+}
 SENSITIVE = MAIL.replace("max_age", 'sensitive = ["name"]\nmax_age')
 
 
@@ -107,7 +109,10 @@ def test_an_edition_holds_what_its_bytes_are_made_of_and_no_more(tmp_path: Path)
 
 
 def test_the_same_files_are_the_same_edition(tmp_path: Path) -> None:
-    here, there = open_shop(tmp_path / "a"), open_shop(tmp_path / "b", {"note/README.md": "A note."})
+    here, there = (
+        open_shop(tmp_path / "a"),
+        open_shop(tmp_path / "b", {"note/README.md": "A note."}),
+    )
     assert edition(here) == edition(there)
     assert pack({"b": b"2", "a": b"1"}) == pack({"a": b"1", "b": b"2"})
 
@@ -151,7 +156,7 @@ def test_other_words_and_policies_can_be_compared(
 
 
 def test_another_key_of_the_configuration_is_another_edition(tmp_path: Path) -> None:
-    """Or its rotation would turn every duplicate into a conflict; only where fingerprints are keyed."""
+    """Or its rotation would turn every duplicate into a conflict; where fingerprints are keyed."""
     keyed = [
         edition(open_shop(tmp_path / str(n), with_mail(SENSITIVE), fingerprint_key=bytes([n]) * 32))
         for n in (1, 2)

@@ -51,7 +51,7 @@ def shop(root: Path, text: str, *, leaves: bool = False) -> Catalogue:
     return open_shop(root, files)
 
 
-def brought(url: Json = URL, digest: Json = DIGEST) -> dict[str, Json]:
+def brought(url: Json = URL, digest: Json = DIGEST) -> dict[str, Any]:
     return {"file": {"url": url, "sha256": digest}}
 
 
@@ -78,7 +78,10 @@ def test_another_file_is_another_mail_and_another_place_of_it_is_not(tmp_path: P
 
 
 def test_a_mail_without_files_keeps_the_fingerprint_it_had(tmp_path: Path) -> None:
-    before, after = shop(tmp_path / "a", MAIL), shop(tmp_path / "b", MAIL + INVOICE + LEAVE, leaves=True)
+    before, after = (
+        shop(tmp_path / "a", MAIL),
+        shop(tmp_path / "b", MAIL + INVOICE + LEAVE, leaves=True),
+    )
     fingerprint = mail_of(before, note()).fingerprint
     assert mail_of(after, note(leave="")).fingerprint == fingerprint
 
@@ -145,8 +148,12 @@ MISTAKES = {
 
 @pytest.mark.parametrize(("member", "value", "told"), MISTAKES.values(), ids=MISTAKES)
 def test_mistakes_in_attachments(tmp_path: Path, member: str, value: str, told: str) -> None:
-    lines = [f"{member} = {value}" if x.startswith(f"{member} =") else x for x in INVOICE.splitlines()]
-    with_extra = "\n".join(lines).replace('"file.url"', '"extra"').replace('"file.sha256"', '"extra"')
+    lines = [
+        f"{member} = {value}" if x.startswith(f"{member} =") else x for x in INVOICE.splitlines()
+    ]
+    with_extra = (
+        "\n".join(lines).replace('"file.url"', '"extra"').replace('"file.sha256"', '"extra"')
+    )
     found = mistakes(tmp_path, {"note/mail.toml": MAIL + with_extra})
     assert any(told in one for one in found), found
 
@@ -155,7 +162,10 @@ def test_mistakes_in_attachments(tmp_path: Path, member: str, value: str, told: 
     ("block", "told"),
     [
         ("[unsubscribe]\n", "name url, mailto, or both"),
-        ('[unsubscribe]\nmailto = "leave@shop.example"\none_click = true\n', "one_click needs a url"),
+        (
+            '[unsubscribe]\nmailto = "leave@shop.example"\none_click = true\n',
+            "one_click needs a url",
+        ),
         ('[unsubscribe]\nmailto = "leave"\n', "unsubscribe.mailto"),
         ('[unsubscribe]\nlink = "nick"\n', "unknown member"),
         ('[unsubscribe]\nurl = "nick"\n', "may be absent"),

@@ -13,13 +13,16 @@ from consumer.model import Mail
 from tests.unit.catalogue.shop import MAIL, mistakes, moment, note, open_shop, record, with_mail
 
 SINCE = "2026-02-01T00:00:00Z"
+LATER = "2026-03-01T00:00:00Z"
 BEFORE, AFTER = moment("2026-01-31T23:59:59.999+00:00"), moment(SINCE)
 BLOCK = f'\n[[key]]\nsince = {SINCE}\nentity_id = ["id", "place"]\n'
 
 
 def mail_at(root: Path, at: datetime, text: str) -> Mail:
     stored = record(timestamp=int(at.timestamp() * 1000))
-    mail = open_shop(root, with_mail(text) | _PLACED).read(stored, note(place="vienna", cc="eve@example.com"))
+    mail = open_shop(root, with_mail(text) | _PLACED).read(
+        stored, note(place="vienna", cc="eve@example.com")
+    )
     assert isinstance(mail, Mail), mail
     return mail
 
@@ -57,7 +60,9 @@ def test_workers_of_both_releases_and_replays_agree_on_what_is_older(tmp_path: P
 
 def test_what_a_block_leaves_out_stays_as_it_was(tmp_path: Path) -> None:
     text = f'{MAIL}{BLOCK}\n[[key]]\nsince = 2026-02-02T00:00:00Z\nversion = "v2"\n'
-    text += 'case_sensitive_entity = true\n\n[[key]]\nsince = 2026-02-03T00:00:00Z\nversion = "v3"\n'
+    text += (
+        'case_sensitive_entity = true\n\n[[key]]\nsince = 2026-02-03T00:00:00Z\nversion = "v3"\n'
+    )
     to, entity = "ada@example.com", ["N1", "vienna"]
     second = send_key("note", entity, to, "v2", case_sensitive_entity=True)
     third = send_key("note", entity, to, "v3", case_sensitive_entity=True)
@@ -93,20 +98,24 @@ MISTAKES = {
         f'{BLOCK}[[key]]\nsince = 2026-01-01T00:00:00Z\nversion = "v2"\n', "begins later than",
     ),
     "a member that it has not": (
-        f'[[key]]\nsince = {SINCE}\nentity = "id"\n', "key.0.entity: unknown member; did you mean entity_id?",
+        f'[[key]]\nsince = {SINCE}\nentity = "id"\n',
+        "key.0.entity: unknown member; did you mean entity_id?",
     ),
     "a path that leads nowhere": (
-        f'[[key]]\nsince = {SINCE}\nentity_id = "nowhere"\n', "key.0.entity_id: unknown path 'nowhere'",
+        f'[[key]]\nsince = {SINCE}\nentity_id = "nowhere"\n',
+        "key.0.entity_id: unknown path 'nowhere'",
     ),
     "a path that may lead nowhere": (
-        f'[[key]]\nsince = {SINCE}\nversion = "v2"\n\n[[key]]\nsince = 2026-03-01T00:00:00Z\nrecipient = "nick"\n',
+        f'[[key]]\nsince = {SINCE}\nversion = "v2"\n\n[[key]]\nsince = {LATER}\nrecipient = "nick"\n',
         "key.1.recipient: 'nick' may be absent",
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("block", "told"), MISTAKES.values(), ids=MISTAKES)
-def test_mistakes_in_a_block_are_told_with_their_line(tmp_path: Path, block: str, told: str) -> None:
+def test_mistakes_in_a_block_are_told_with_their_line(
+    tmp_path: Path, block: str, told: str
+) -> None:
     [found] = [one for one in mistakes(tmp_path, with_mail(MAIL + block)) if "key" in one]
     assert told in found
     assert int(found.split(":")[1]) > MAIL.count("\n")
