@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from consumer.catalogue.instants import instant
 from consumer.catalogue.listing import listed_key
@@ -65,7 +65,7 @@ class Reading:
     def _key(self, mail_type: str, entity: object, recipient: str, at: datetime) -> str:
         if mail_type not in self.catalogue.types:
             raise Unusable("mail_type: the catalogue has no folder of this name")
-        parts = entity if isinstance(entity, list) else [entity]
+        parts: list[Any] = entity if isinstance(entity, list) else [entity]
         try:
             return listed_key(self.catalogue.rules(mail_type), parts, recipient, at)
         except KeyPartError as error:

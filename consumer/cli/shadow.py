@@ -161,9 +161,7 @@ def _mail(mail: Mailed) -> dict[str, object]:
     }
 
 
-def _tell(
-    notes: Notes, found: Comparison | None, bad: Sequence[BadLine], limit: int
-) -> None:
+def _tell(notes: Notes, found: Comparison | None, bad: Sequence[BadLine], limit: int) -> None:
     if not notes.counts:
         printing.say('nothing was noted yet: run the service with safety.mode = "shadow"')
     else:

@@ -1,4 +1,4 @@
-"""What a service in shadow mode may do here: look, as the line does, and note what it would have done.
+"""What a service in shadow mode may do here: look as the line does, and note what it would do.
 
 It has no other way to the tables: it cannot claim, so nothing of the guard is changed by it.
 """
@@ -80,12 +80,12 @@ class Onlooker:
     @classmethod
     async def open(
         cls,
-        dsn: str,
+        dsn: str | Callable[[], str],
         *,
         environment: str,
         on_batch: OnBatch,
         pgbouncer: bool = False,
-        password: Callable[[], str] | None = None,
+        password: Callable[[], str | None] | None = None,
     ) -> Onlooker:
         """Check schema, stamp and rights as `Guard.open` does; raises `SetupError`."""
         address = Address(dsn, pgbouncer, password)

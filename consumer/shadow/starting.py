@@ -1,4 +1,4 @@
-"""What runs in shadow mode, and what does not: no guard that could claim, no open provider, no outcomes.
+"""What runs in shadow mode, and what does not: no guard, no open provider, no outcomes.
 
 Providers are built for the bytes that they would be given, and never opened; the tables are reached
 through an onlooker; nobody resolves, sweeps, prunes the guard's rows or counts as a live worker.
@@ -19,6 +19,7 @@ from consumer.assembly import listeners
 from consumer.guard import PostgresUnreachable
 from consumer.guard.shadows import Onlooker
 from consumer.patience import patiently
+from consumer.rotation import Rotation
 from consumer.shadow.walking import Shadow
 
 if TYPE_CHECKING:
@@ -43,13 +44,17 @@ class Watching:
     shadow: Shadow
     onlooker: Onlooker
     retention: float
+    rotation: Rotation
+    routes: Routes
 
     async def keep(self) -> None:
         """Nothing has to: a shadow holds no lease."""
         await asyncio.Event().wait()
 
-    def tasks(self, pulse: Heartbeat, _: Vitals) -> list[asyncio.Task[None]]:
+    def tasks(self, pulse: Heartbeat, vitals: Vitals) -> list[asyncio.Task[None]]:
+        rotating = self.rotation.run(self.routes, vitals.refused)
         return [
+            asyncio.create_task(rotating, name="rotation"),
             asyncio.create_task(self.intake.run(), name="intake"),
             asyncio.create_task(self._prune(), name="prune"),
             asyncio.create_task(self._beat(pulse), name="loop lag"),
@@ -92,19 +97,25 @@ async def start(assembly: Assembly) -> Watching:
     onlooker = await _onlooker(assembly)
     providers = {name: route.provider for name, route in routes.by_name.items()}
     shadow = Shadow(assembly.reading(catalogue), onlooker, providers)
+    assembly.stack.push_async_callback(shadow.fetcher.aclose)
     intake = parts.intake(assembly.cluster, settings.kafka, catalogue, shadow.handle)
     await assembly.wait_for_kafka(intake.open, partial(listeners, catalogue))
     _watch(assembly, intake, onlooker, routes)
     log.warning("in shadow: nothing is claimed, sent or published", group=settings.kafka.group_id)
-    return Watching(intake, shadow, onlooker, settings.guard.retention)
+    rotation = Rotation(assembly.followed, {}, assembly.cluster.tls)
+    return Watching(intake, shadow, onlooker, settings.guard.retention, rotation, routes)
 
 
 async def _onlooker(assembly: Assembly) -> Onlooker:
     settings, followed = assembly.settings, assembly.followed
+
+    def dsn() -> str:
+        return followed.now.postgres.dsn.get_secret_value()
+
     onlooker = await patiently(
         "postgres",
         lambda: Onlooker.open(
-            lambda: followed.now.postgres.dsn.get_secret_value(),
+            dsn,
             password=lambda: followed.now.postgres.password_text,
             environment=settings.safety.environment,
             on_batch=assembly.metrics.guard_batch,

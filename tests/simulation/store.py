@@ -17,14 +17,16 @@ happen, except what a lost connection and a repeat make of it.
 
 store.py ─▶ store_claims.py   store_flights.py   store_outcomes.py   store_letters.py
             store_news.py     store_upkeep.py    store_desk.py       store_links.py
+            store_imports.py
          ─▶ store_tables.py   store_columns.py   rows, unique indexes, CHECKs
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from consumer.guard.hearing import NewsDue
+from consumer.guard.imports import Past, Stands
 from consumer.guard.letters import DeadLetter
 from consumer.guard.operators import DiscardResult, Turn
 from consumer.guard.outcomes import Ending
@@ -51,6 +53,7 @@ from tests.simulation import (
     store_claims,
     store_desk,
     store_flights,
+    store_imports,
     store_letters,
     store_news,
     store_outcomes,
@@ -173,6 +176,9 @@ class Store:
 
     def discard_letter(self, letter_id: int, note: str) -> DiscardResult:
         return store_desk.discard_letter(self.db, letter_id, note)
+
+    def bring_in(self, mails: Sequence[Past], token: str) -> Mapping[str, Stands]:
+        return store_imports.bring_in(self.db, mails, token)
 
     def discard_key(self, key: str, note: str) -> DiscardResult:
         return store_desk.discard_key(self.db, key, note)

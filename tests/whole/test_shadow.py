@@ -55,7 +55,9 @@ async def test_a_shadow_says_what_it_would_do_and_does_none_of_it(
     told = await run(stack, "shadow-report", "--against", str(listed), "--json")
     assert told.code == 1, told.errors
     report = orjson.loads(told.output)
-    compared = {name: report["compared"][name] for name in ("both", "more", "missing", "other_times")}
+    compared = {
+        name: report["compared"][name] for name in ("both", "more", "missing", "other_times")
+    }
     assert compared == {"both": MAILS - 2, "more": 1, "missing": 1, "other_times": 1}
     [more] = report["differences"]["more"]
     [missing] = report["differences"]["missing"]

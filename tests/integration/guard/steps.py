@@ -65,4 +65,5 @@ STEPS: dict[str, tuple[float, Go]] = {
     "discard": (2, letters.discard),
     "discard letter": (1, letters.discard_letter),
     "resend": (3, letters.resend),
+    "bring in": (2, rows.bring_in),
 }

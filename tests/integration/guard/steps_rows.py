@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from random import Random
 
+from consumer.guard.imports import Past, Stands
 from consumer.guard.leases import renew
 from consumer.guard.outcomes import Ending
 from consumer.model import (
@@ -15,7 +17,9 @@ from consumer.model import (
 )
 from tests.integration.guard.draws import (
     KEYS,
+    MOMENT,
     PROVIDERS,
+    TYPES,
     a_claim,
     a_flight,
     a_mail,
@@ -61,6 +65,25 @@ async def rob(twins: Twins, random: Random) -> str:
         token=f"{random.getrandbits(32):08x}",
     )  # fmt: skip
     return await _ask(twins, random, item)
+
+
+async def bring_in(twins: Twins, random: Random) -> str:
+    """Some mails are imported; one list may come again, and the answer to a batch may be lost."""
+    keys = random.sample(KEYS, 2)
+    mails = [
+        Past(key, random.choice(TYPES), "ada@example.org", "old", f"old-{key[0]}", MOMENT)
+        for key in keys
+    ]
+    token = random.choice(("batch-1", f"{random.getrandbits(32):08x}"))
+    _, here = await twins.both(
+        _sorted(twins.desk.bring_in(mails, token)),
+        lambda: sorted(twins.store.bring_in(mails, token).items()),
+    )
+    return f"brought in: {[(key, stands.status, stands.new) for key, stands in here]}"
+
+
+async def _sorted(asked: Awaitable[Mapping[str, Stands]]) -> list[tuple[str, Stands]]:
+    return sorted((await asked).items())
 
 
 async def look(twins: Twins, random: Random) -> str:

@@ -11,7 +11,7 @@ import pytest
 from consumer.guard import Duplicate, Guard, judge
 from consumer.guard.desk import Desk
 from consumer.guard.imports import Past, Stands
-from consumer.model import IMPORTED, Found, MarkFailed, MarkSent, Status
+from consumer.model import IMPORTED, Found, MarkFailed, MarkSent, Status, Transition
 from tests.integration.guard.builders import claim, granted, key_of, mail, record
 from tests.integration.guard.conftest import Sql
 
@@ -73,7 +73,11 @@ async def test_what_the_service_claimed_is_left_alone_and_told(
     desk: Desk, guard: Guard, sql: Sql
 ) -> None:
     """Law: in whatever state; also what certainly was not sent stays the service's."""
-    endings = {"sent": MarkSent("file", "x"), "failed": MarkFailed("no"), "sending": None}
+    endings: dict[str, Transition | None] = {
+        "sent": MarkSent("file", "x"),
+        "failed": MarkFailed("no"),
+        "sending": None,
+    }
     for name, ending in endings.items():
         first = record()
         lease = granted(await guard.claim(claim(name, first))).lease
@@ -91,10 +95,9 @@ async def test_of_an_import_and_a_claim_at_once_exactly_one_has_the_key(
 ) -> None:
     """Law: the unique key decides; whoever comes second is told what stands."""
     names = [f"n{n}" for n in range(200)]
-    imported, *claims = await asyncio.gather(
-        desk.bring_in([past(name) for name in names], "t1"),
-        *(guard.claim(claim(name)) for name in reversed(names)),
-    )
+    importing = asyncio.create_task(desk.bring_in([past(name) for name in names], "t1"))
+    claims = await asyncio.gather(*(guard.claim(claim(name)) for name in reversed(names)))
+    imported = await importing
     for name, result in zip(reversed(names), claims, strict=True):
         assert isinstance(result, Found) == imported[key_of(name)].new, name
     assert len(await sql("SELECT 1 FROM sent_message")) == len(names)

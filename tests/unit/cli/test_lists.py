@@ -92,9 +92,7 @@ def test_bad_json_lines(tmp_path: Path) -> None:
         ("", ": is empty"),
     ],
 )
-def test_a_header_that_nobody_can_read_stops_all(
-    tmp_path: Path, header: str, problem: str
-) -> None:
+def test_a_header_that_nobody_can_read_stops_all(tmp_path: Path, header: str, problem: str) -> None:
     assert _refusal(tmp_path, header).startswith(problem)
 
 

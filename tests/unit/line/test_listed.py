@@ -42,13 +42,16 @@ def test_a_line_becomes_a_mail_of_the_past(tmp_path: Path) -> None:
 
 
 SINCE = datetime(2026, 3, 1, 12, tzinfo=UTC)
-HISTORY = MAIL.replace("[context]", """
+HISTORY = MAIL.replace(
+    "[context]",
+    """
 [[key]]
 since = 2026-03-01T12:00:00Z
 version = "v2"
 case_sensitive_entity = true
 
-[context]""")
+[context]""",
+)
 
 
 @pytest.mark.parametrize("mail", [MAIL, f'version = "v7"\n{MAIL}', HISTORY])

@@ -37,14 +37,14 @@ def test_age_is_counted_from_the_event(age: float, rule: SkipRule | None) -> Non
 
 
 @pytest.mark.parametrize("replay", [False, True])
-def test_before_the_cut_over_the_old_sender_has_the_event(replay: bool) -> None:
+def test_before_the_cut_over_the_old_sender_has_the_event(*, replay: bool) -> None:
     """Law: also where a person has it go again, who knows nothing of the old sender's mails."""
     held_back = rules().holds_back(mail(active=False), replay=replay)
     assert held_back == SkipRule.BEFORE_ACTIVE_FROM
 
 
 @pytest.mark.parametrize("replay", [False, True])
-def test_what_has_a_row_was_ours_wherever_the_cut_over_was_moved_since(replay: bool) -> None:
+def test_what_has_a_row_was_ours_wherever_the_cut_over_was_moved_since(*, replay: bool) -> None:
     assert rules().holds_back(mail(active=False), replay=replay, claimed=True) is None
 
 

@@ -51,7 +51,9 @@ def test_the_same_mails_at_the_same_times_are_no_difference() -> None:
 
 
 def test_more_missing_and_other_times() -> None:
-    found = _compared(_notes(*EDGES, _note("more", 30), _note("late", 32)), **SAME, gone=30, late=30)
+    found = _compared(
+        _notes(*EDGES, _note("more", 30), _note("late", 32)), **SAME, gone=30, late=30
+    )
     assert [one.mail.key for one in found.more] == ["more"]
     assert [one.mail.key for one in found.missing] == ["gone"]
     assert [one.mail.key for one in found.other_times] == ["late"]
@@ -100,7 +102,9 @@ def test_a_second_record_of_a_key_repeats_it_or_says_another_mail() -> None:
 
 def test_records_without_a_key_are_counted() -> None:
     at = Coordinates("orders", 0, 1, 0)
-    notes = _notes(Note(at, Would.SKIPPED, "tombstone"), Note(at, Would.DEAD_LETTER, "malformed: x"))
+    notes = _notes(
+        Note(at, Would.SKIPPED, "tombstone"), Note(at, Would.DEAD_LETTER, "malformed: x")
+    )
     assert notes.counts == {
         ("-", Would.SKIPPED, "tombstone"): 1,
         ("-", Would.DEAD_LETTER, "malformed: x"): 1,
