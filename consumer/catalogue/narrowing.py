@@ -118,7 +118,9 @@ def _listed(node: Mapping[str, Json]) -> frozenset[bytes] | None:
 
 
 def _limits(pair: _Pair) -> Iterator[str]:
-    def tighter(names: tuple[str, ...], is_tighter: Callable[[float, float], bool]) -> Iterator[str]:
+    def tighter(
+        names: tuple[str, ...], is_tighter: Callable[[float, float], bool]
+    ) -> Iterator[str]:
         for name in names:
             old, new = pair.old.get(name), pair.new.get(name)
             if isinstance(new, int | float) and not (

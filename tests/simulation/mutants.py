@@ -106,6 +106,10 @@ NAMED = (
     Named("10", "the owner is random per start",
           "unit/line/test_flights.py::test_no_two_flights_share_a_token",
           "tokens made of the serial only"),
+    Named("15", "key rules have a history",
+          "unit/catalogue/test_key_history.py"
+          "::test_workers_of_both_releases_and_replays_agree_on_what_is_older",
+          "the newest block, whatever the event's age"),
     Named("20", "renewed by live flight",
           "integration/guard/test_upkeep.py::test_what_was_let_go_runs_out",
           "`let_go` lets nothing go"),

@@ -1,4 +1,4 @@
-"""Two releases side by side: the one before this one, out of the history, and changed catalogues."""
+"""Two releases side by side: the one before this one, out of the history; changed catalogues."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.whole.stack import Stack
 from tests.whole.worker import Worker
 
 ROOT = Path(__file__).parents[2]
-NEWEST = sorted((ROOT / "consumer/guard/migrations").glob("*.sql"))[-1]
+NEWEST = max((ROOT / "consumer/guard/migrations").glob("*.sql"))
 
 
 def release_before(folder: Path) -> Path:
@@ -24,7 +24,11 @@ def release_before(folder: Path) -> Path:
     """
     added = _git("log", "--diff-filter=A", "--format=%H", "--", str(NEWEST.relative_to(ROOT)))
     commits = added.decode().split()
-    packed = _git("archive", "--format=tar", f"{commits[-1]}^", "consumer", "schemas") if commits else b""
+    packed = (
+        _git("archive", "--format=tar", f"{commits[-1]}^", "consumer", "schemas")
+        if commits
+        else b""
+    )
     if not packed:
         pytest.skip(f"no release before {NEWEST.name}: no git history")
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
@@ -34,7 +38,7 @@ def release_before(folder: Path) -> Path:
 
 def _git(*words: str) -> bytes:
     command = ["git", "-C", str(ROOT), *words]
-    done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - git, and no shell
+    done = subprocess.run(command, capture_output=True, check=False)
     return done.stdout if done.returncode == 0 else b""
 
 
@@ -45,7 +49,7 @@ def of_release(worker: Worker, release: Path) -> Worker:
 
 
 def changed(catalogue: Path, since: str) -> Path:
-    """Change what a deploy may change: a variable more, other words, another key from `since` on."""
+    """Change what a deploy may: a variable more, other words, another key from `since` on."""
     receipt = catalogue / "order.receipt"
     schema = orjson.loads((receipt / "v1.schema.json").read_bytes())
     schema["properties"]["order"]["properties"]["gift"] = {"type": ["string", "null"]}
