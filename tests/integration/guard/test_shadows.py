@@ -39,7 +39,9 @@ async def desk(database: str) -> AsyncIterator[Desk]:
 
 
 async def test_notes_are_read_back_in_pages(onlooker: Onlooker, desk: Desk) -> None:
-    notes = [_note(n) for n in range(20)] + [Note(_note(1, topic="p").at, Would.SKIPPED, "tombstone")]
+    notes = [_note(n) for n in range(20)] + [
+        Note(_note(1, topic="p").at, Would.SKIPPED, "tombstone")
+    ]
     await asyncio.gather(*map(onlooker.note, notes))
     read: list[Note] = []
     while page := await desk.notes(read[-1].at if read else START, 8):
@@ -77,7 +79,7 @@ async def test_notes_are_deleted_after_a_retention(
     onlooker: Onlooker, desk: Desk, sql: Sql
 ) -> None:
     await asyncio.gather(*(onlooker.note(_note(n)) for n in range(2)))
-    await sql('UPDATE shadow SET noted_at = now() - interval \'2 days\' WHERE "offset" = 0')
+    await sql("UPDATE shadow SET noted_at = now() - interval '2 days' WHERE \"offset\" = 0")
     await onlooker.prune(86_400.0)
     assert await desk.notes(START, 8) == [_note(1)]
 
