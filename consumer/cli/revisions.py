@@ -18,9 +18,10 @@ class _NotThereError(Exception):
 def files_at(against: str, folder: Path) -> dict[str, bytes]:
     """Return the catalogue's files by their paths; `against`: another folder, or a revision.
 
-    Raises `Stop` where it is neither. A revision that had no such folder had an empty catalogue.
+    Raises `Stop` where it is neither: a slip of the pen must not pass for no change at all. A
+    revision that had no such folder had an empty catalogue.
     """
-    if Path(against).is_dir():
+    if any(Path(against).glob("*/mail.toml")):
         return read_files(Path(against))
     try:
         commit = _git(folder, "rev-parse", "--verify", "--end-of-options", against + "^{commit}")
