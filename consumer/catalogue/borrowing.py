@@ -49,16 +49,15 @@ def clashes(read: Mapping[str, nodes.Template], find: Find) -> Iterator[Problem]
 def _borrowed(file: str, template: nodes.Template, find: Find) -> Iterator[_Borrowed]:
     whole: dict[str, str] = {}  # import "x" as name
     single: dict[str, tuple[str, str]] = {}  # from "x" import it as name
-    for node in template.find_all((nodes.Import, nodes.FromImport)):
-        if not isinstance(node.template, nodes.Const):
-            continue
-        module = find(str(node.template.value), file)
-        if isinstance(node, nodes.Import):
-            whole[node.target] = module
-        else:
-            pairs = [(one, one) if isinstance(one, str) else one for one in node.names]
+    for node in template.find_all(nodes.Import):
+        if isinstance(node.template, nodes.Const):
+            whole[node.target] = find(str(node.template.value), file)
+    for origin in template.find_all(nodes.FromImport):
+        if isinstance(origin.template, nodes.Const):
+            module = find(str(origin.template.value), file)
+            pairs = [(one, one) if isinstance(one, str) else one for one in origin.names]
             single |= {alias: (module, name) for name, alias in pairs}
-            yield from ((module, name, node) for name, _ in pairs)
+            yield from ((module, name, origin) for name, _ in pairs)
     yield from _members(template, whole)
     yield from _calls(template, whole, single)
 

@@ -33,10 +33,14 @@ class _Compiler(CodeGenerator):
     hands every piece up through all layers of layouts.
     """
 
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._modules: set[str] = set()  # names of what the template imports
+
     def write_commons(self) -> None:
         super().write_commons()
         self.writeline("as_html, as_text = environment.as_html, environment.as_text")
-        self.writeline("member = environment.getattr")
+        self.writeline("member, module = environment.getattr, environment.module")
 
     def enter_frame(self, frame: Frame) -> None:
         super().enter_frame(frame)
@@ -54,11 +58,20 @@ class _Compiler(CodeGenerator):
             self.writeline(f"{frame.buffer}.clear()")
         super().visit_Include(node, frame)
 
+    def visit_Import(self, node: nodes.Import, frame: Frame) -> None:  # noqa: N802 - Jinja calls it by this name
+        self._modules.add(node.target)
+        super().visit_Import(node, frame)
+
     def visit_Getattr(self, node: nodes.Getattr, frame: Frame) -> None:  # noqa: N802 - Jinja calls it by this name
         name = repr(node.attr)
-        self.write(f"(it[{name}] if type(it := ")
+        module = isinstance(node.node, nodes.Name) and node.node.name in self._modules
+        if module and not node.attr.startswith("_"):
+            kind, members = "module", "it.__dict__"
+        else:
+            kind, members = "dict", "it"
+        self.write(f"({members}[{name}] if type(it := ")
         self.visit(node.node, frame)
-        self.write(f") is dict and {name} in it else member(it, {name}))")
+        self.write(f") is {kind} and {name} in {members} else member(it, {name}))")
 
     def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:  # noqa: ARG002 - Jinja's signature
         self.write("as_html(" if frame.eval_ctx.autoescape else "as_text(")
@@ -67,10 +80,21 @@ class _Compiler(CodeGenerator):
         self.write(")")
 
 
+class _Page(Template):
+    """A template whose module, where it is imported, is made once: nothing is given to it."""
+
+    def _get_default_module(self, ctx: Context | None = None) -> TemplateModule:  # noqa: ARG002 - Jinja's signature
+        if self._module is None:
+            self._module = self.make_module()
+        return self._module
+
+
 class Engine(ImmutableSandboxedEnvironment):
     """A sandbox for one locale and zone, and for one kind of part: the subject or the bodies."""
 
     code_generator_class = _Compiler
+    template_class = _Page
+    module = TemplateModule
     as_html: Callable[[object], str] = staticmethod(as_html)
     as_text: Callable[[object], str]
     find: Callable[[str, str | None], str]  # the file that is taken for a name, asked for by a file

@@ -86,7 +86,7 @@ class Formats:
         """Choose the form that the language has for so many, and put the number in for `#`."""
         if isinstance(count, bool) or not isinstance(count, int):
             raise MomentError("only integers are counted")
-        chosen = forms.get(form_of(count, self.lang), forms["other"])
+        chosen = forms.get(form_of(count, self.name), forms["other"])
         return chosen.replace(COUNT, self.number(count))
 
     def day(self, value: Json, style: Style = "long") -> str:

@@ -167,7 +167,7 @@ def plural_faults(templates: Templates, file: str, locale: str | None) -> Iterat
     for node in parsed.find_all(nodes.Filter):
         if node.name != "plural":
             continue
-        forms = {pair.key for pair in node.kwargs}
+        forms = {str(pair.key) for pair in node.kwargs}
         if foreign := sorted(forms - (known(locale) if locale else {*FORMS})):
             yield Problem(file, node.lineno, f"plural: {locale} has no form {', '.join(foreign)}")
         lacking = [form for form in (needed(locale) if locale else ["other"]) if form not in forms]

@@ -18,8 +18,8 @@ _PROBES: Final = (*range(201), 1_000, 100_000, 1_000_000)
 
 @lru_cache(maxsize=4096)
 def form_of(count: int, locale: str) -> str:
-    """Name the form that a whole number takes."""
-    return str(Locale.parse(locale, sep="-").plural_form(abs(count)))
+    """Name the form that a whole number takes, in "de-AT" or "de_AT"."""
+    return str(Locale.parse(locale.replace("-", "_")).plural_form(abs(count)))
 
 
 @lru_cache(maxsize=256)

@@ -22,7 +22,7 @@ from consumer.catalogue.blocks import Unsubscribe
 from consumer.catalogue.declaration import Declaration
 from consumer.catalogue.engine import Engine
 from consumer.catalogue.folder import HTML, SUBJECT, TEXT
-from consumer.catalogue.formats import Formats, MomentError, formats_for
+from consumer.catalogue.formats import MomentError, formats_for
 from consumer.catalogue.languages import own_locale, spoken, variants_of
 from consumer.catalogue.mailing import Rules
 from consumer.catalogue.money import AmountError
@@ -44,18 +44,10 @@ class _NotAMail(ValueError):  # noqa: N818 - how one rendering ends, inside this
 class _Voice:
     """The templates in one locale and zone."""
 
-    formats: Formats
+    given: Mapping[str, Json]  # what templates know beside the context: `lang`, `dir`
+    turned: bool  # written from right to left
     subjects: Engine
     bodies: Engine
-
-    @property
-    def turned(self) -> bool:
-        return self.formats.direction == "rtl"
-
-    @property
-    def given(self) -> dict[str, Json]:
-        """What templates know beside the context."""
-        return {"lang": self.formats.lang, "dir": self.formats.direction}
 
     def subject(self, name: str, context: Mapping[str, Json]) -> str:
         return self.subjects.fill(f"{name}/{SUBJECT}", context)
@@ -89,6 +81,8 @@ class Press:
         voice = self._voice(locale, mail.timezone)
         context = readable(mail.context)
         subject, text, html = self._parts(voice, mail.type.name, context)
+        if voice.turned or context is not mail.context:  # only then has anything been isolated
+            html = without_marks_in_tags(html)
         return Message(
             key=mail.key,
             mail_type=mail.type.name,
@@ -124,7 +118,8 @@ class Press:
     def _make_voice(self, locale: str | None, zone: str | None) -> _Voice:
         formats = formats_for(locale, zone)
         return _Voice(
-            formats,
+            {"lang": formats.lang, "dir": formats.direction},
+            formats.direction == "rtl",
             self._templates.engine(formats, subject=True),
             self._templates.engine(formats),
         )
@@ -139,13 +134,12 @@ class Press:
 def _headers(says: Declaration, mail: Mail) -> tuple[tuple[str, str], ...]:
     written = says.headers
     default = () if any(n.lower() == "auto-submitted" for n in written) else (AUTO_SUBMITTED,)
-    return (*default, *written.items(), *_leaving(says.unsubscribe, mail.unsubscribe))
+    leaving = _leaving(says.unsubscribe, mail.unsubscribe) if says.unsubscribe else ()
+    return (*default, *written.items(), *leaving)
 
 
-def _leaving(rule: Unsubscribe | None, link: str | None) -> Iterator[tuple[str, str]]:
+def _leaving(rule: Unsubscribe, link: str | None) -> Iterator[tuple[str, str]]:
     """Say how to leave the list (RFC 2369), and that one click will do (RFC 8058)."""
-    if rule is None:
-        return
     ways = [] if link is None else [f"<{quote(link, safe=_OF_LINKS)}>"]
     ways += [] if rule.mailto is None else [f"<mailto:{quote(rule.mailto, safe='@+')}>"]
     if ways:
@@ -183,7 +177,7 @@ def _text(rendered: str) -> str:
 def _html(rendered: str) -> str:
     if not rendered.strip():
         raise _NotAMail("the HTML part is empty")
-    return without_marks_in_tags(rendered)
+    return rendered
 
 
 def _place(trace: TracebackType | None, sources: Mapping[str, str]) -> tuple[str, int]:

@@ -90,12 +90,16 @@ _KEPT: Final = "!#$%&()*+,/:;=?@[]~-._"
 
 def link(url: object, *hosts: str) -> str:
     """Let an https link through, written in ASCII; where hosts are named, to one of them only."""
-    found = _LINK.fullmatch(bare(url)) if isinstance(url, str) else None
+    found = _LINK.fullmatch(_bare(url)) if isinstance(url, str) else None
     if found is None:
         raise PrintError("not an https link to a plain host")
     if hosts and found[1].lower() not in hosts:
         raise PrintError("the link leads to a host that the template does not name")
     return found[0] if found[0].isascii() else quote(found[0], safe=_KEPT)
+
+
+def _bare(url: str) -> str:
+    return url if url.isascii() else bare(url)
 
 
 def _lines(text: object) -> object:
