@@ -18,6 +18,7 @@ from consumer.guard.pauses import Pause, Scope, Target
 if TYPE_CHECKING:
     from consumer.model import MailType
 
+
 class Pauses:
     """What is paused, as this worker knows it. `any`: something is; nearly always nothing.
 

@@ -98,9 +98,11 @@ def _signed(body: bytes) -> tuple[str, str] | None:
         said = orjson.loads(body)
     except orjson.JSONDecodeError:
         return None
-    by, why = (said.get("by"), said.get("why")) if isinstance(said, dict) else (None, None)
-    texts = isinstance(by, str) and isinstance(why, str) and by.strip() and why.strip()
-    return (by, why) if texts else None
+    match said:
+        case {"by": str(by), "why": str(why)} if by.strip() and why.strip():
+            return by, why
+        case _:
+            return None
 
 
 def _problem(status: int, text: str, headers: Mapping[str, str] | None = None) -> web.Response:

@@ -1,4 +1,4 @@
-"""`sendonce pause` and `sendonce resume`: a person stops sending, in every worker, and lets it go on.
+"""`sendonce pause` and `sendonce resume`: a person stops sending, in every worker, for a while.
 
 Nothing is lost meanwhile: offsets stay where they are, and what waits is sent afterwards, unless it
 has become older than its type's `max_age`.

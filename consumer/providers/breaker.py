@@ -34,8 +34,8 @@ class Breaker:
 
     __slots__ = ("_failures", "_openings", "_until", "blocked", "error", "generation", "ready_at")
 
-    def __init__(self) -> None:
-        self.generation = 0
+    def __init__(self, generation: int = 0) -> None:
+        self.generation = generation
         self.ready_at = -math.inf
         self.error = ""
         self.blocked = False  # what opened it: an answer that says so, or mere failures

@@ -49,6 +49,7 @@ class Gate:
         self._breaker = Breaker()
         self._senders: dict[str, Breaker] = {}
         self._told: dict[str | None, str] = {}
+        self._renewals = 0  # where the generations of a breaker begin that is made after them
 
     @property
     def error(self) -> str:
@@ -74,7 +75,8 @@ class Gate:
         """Let a mail go. Only where `admits` said yes."""
         own = self._senders.get(sender)
         probe = not (self._breaker.closed and (own is None or own.closed))
-        return Pass(sender, self._breaker.let_in(), 0 if own is None else own.let_in(), probe)
+        own_generation = self._renewals if own is None else own.let_in()
+        return Pass(sender, self._breaker.let_in(), own_generation, probe)
 
     def hear(self, let: Pass, answer: Answer, now: float) -> None:
         """Learn what came of a mail that was let in."""
@@ -94,6 +96,7 @@ class Gate:
 
     def renew(self, now: float) -> None:
         """Other credentials are in use from now on."""
+        self._renewals += 1
         for breaker in (self._breaker, *self._senders.values()):
             breaker.renew(now)
 
@@ -115,7 +118,7 @@ class Gate:
 
     def _blocked_sender(self, let: Pass, now: float, error: str) -> None:
         self._breaker.succeed(let.generation)
-        own = self._senders.setdefault(let.sender, Breaker())
+        own = self._senders.setdefault(let.sender, Breaker(self._renewals))
         own.block(let.own_generation, now, error)
         self._tell(let)
 

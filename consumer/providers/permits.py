@@ -140,7 +140,7 @@ class Permits:
             self._serve()
 
     def renew(self) -> None:
-        """Other credentials from now on: where the former ones were blocked, a probe goes at once."""
+        """Other credentials from now on: where the former were blocked, a probe goes at once."""
         self._gate.renew(self._clock.time())
         self._serve()
 

@@ -105,14 +105,12 @@ def _group(kafka: Kafka, safety: Safety) -> Iterator[Contradiction]:
     if in_shadow and not named:
         yield (
             ("kafka", "group_id"),
-            f"must end in {SHADOW!r} while safety.mode is shadow: a group of its own, which no"
-            " live service goes on with",
+            f"must end in {SHADOW!r} while safety.mode is shadow: no live service reads in it",
         )
     if named and not in_shadow:
         yield (
             ("kafka", "group_id"),
-            f"must not end in {SHADOW!r} while safety.mode is live: its offsets are a shadow's,"
-            " which sent nothing",
+            f"must not end in {SHADOW!r} while safety.mode is live: a shadow sends nothing",
         )
 
 

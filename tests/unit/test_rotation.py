@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,9 +15,9 @@ from consumer.intake.cluster import Tls
 from consumer.model import Blocked
 from consumer.rotation import Rotation
 from consumer.routes import Routes
-from consumer.settings import Followed, follow
+from consumer.settings import Followed, Settings, follow
 from consumer.telemetry import Metrics
-from consumer.webhooks import Forged, Heard
+from consumer.webhooks.hook import Forged, Heard
 from tests.unit.settings.configurations import ENVIRONMENT
 
 PROVIDERS = """
@@ -116,9 +117,7 @@ async def test_a_refusal_has_the_files_read_at_once(tmp_path: Path) -> None:
     await asyncio.sleep(0)  # it has looked once, and waits its half minute
     house.token.write_text("new")
     await house.block()
-    async with asyncio.timeout(5):
-        while not house.is_open():
-            await asyncio.sleep(0)
+    await _came(house.is_open)
     running.cancel()
     assert await house.signature() == "new"
 
@@ -127,11 +126,14 @@ async def test_while_something_is_refused_the_files_are_read_soon(tmp_path: Path
     house = House(tmp_path)
     looks: list[int] = []
     look = house.followed.look
-    house.followed.look = lambda: (looks.append(1), look())[1]  # type: ignore[method-assign]  # counted
+
+    def counted() -> Settings:
+        looks.append(1)
+        return look()
+
+    house.followed.look = counted  # type: ignore[method-assign]  # counted
     running = asyncio.create_task(house.rotation.run(house.routes, lambda: len(looks) < 3))
-    async with asyncio.timeout(5):
-        while len(looks) < 3:
-            await asyncio.sleep(0)
+    await _came(lambda: len(looks) == 3)
     for _ in range(5):
         await asyncio.sleep(0)
     assert len(looks) == 3, "all is well: the next one comes in its turn"
@@ -192,3 +194,11 @@ async def test_tls_files_that_are_wrong_change_nothing(tmp_path: Path) -> None:
         await house.look()
     assert [line["event"] for line in lines] == ["secret not taken up"]
     assert "No such file" in lines[0]["why"]
+
+
+async def _came(condition: Callable[[], bool]) -> None:
+    for _ in range(5000):
+        if condition():
+            return
+        await asyncio.sleep(0.001)
+    pytest.fail("it did not come")

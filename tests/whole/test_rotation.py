@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -88,7 +89,8 @@ async def test_a_provider_stops_taking_the_old_token(
         await _sends(worker, double, SOON)
     assert pulse.statuses["/healthz"] == {200}
     await _all_is_well(stack, worker, double, upstream, "providers.postmark.token")
-    attempts = await stack.sql("SELECT max(attempts) AS most, max(round) AS rounds FROM sent_message")
+    counted = "SELECT max(attempts) AS most, max(round) AS rounds FROM sent_message"
+    attempts = await stack.sql(counted)
     assert (attempts[0]["most"], attempts[0]["rounds"]) == (1, 0), "refused attempts count as none"
 
 
@@ -185,7 +187,8 @@ async def test_the_password_of_kafka_is_changed(
 
 
 def _change_password(kafka: Kafka) -> None:
-    from confluent_kafka import admin  # noqa: PLC0415 - its extra brings the embedded broker
+    # Its extra brings the embedded broker; the module's names are made when it is loaded.
+    admin: Any = importlib.import_module("confluent_kafka.admin")
 
     assert kafka.users is not None
     kind = admin.ScramMechanism.SCRAM_SHA_512

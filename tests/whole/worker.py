@@ -6,7 +6,7 @@ import asyncio
 import signal
 import subprocess
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,11 +27,16 @@ class Worker:
     log: Path
     process: subprocess.Popen[bytes] | None = None
     url: str = ""
+    environ: Mapping[str, str] | None = None  # None: this process's own
 
     def start(self) -> Self:
         with self.log.open("ab") as stream:
             self.process = subprocess.Popen(
-                self.command, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=stream,
+                env=self.environ,
             )
         return self
 

@@ -38,7 +38,7 @@ async def test_what_is_parked_is_counted_by_its_type(guard: Guard, sql: Sql) -> 
     for name in ("a", "b"):
         item = claim(name)
         granted(await guard.claim(item))
-        await sql("UPDATE sent_message SET lease_until = now() - interval '1 second'")
+        await sql("UPDATE sent_message SET lease_until = now() WHERE status = 'sending'")
         row = await guard.look(item.mail.key, item.mail.type.name, item.record.coordinates)
         assert row is not None
         await guard.abandon(row, item.mail.type.name, item.record)

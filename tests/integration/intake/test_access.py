@@ -12,6 +12,7 @@ from consumer.intake.cluster import (
     KafkaRefusedError,
     KafkaUnreachableError,
     SaslMechanism,
+    Tls,
 )
 from consumer.intake.kafka import Reader, RecordGoneError, check_topics
 from consumer.intake.publisher import OutcomePublisher

@@ -1,4 +1,4 @@
-"""The API of pauses: nobody gets in without the token of now, and every answer tells what stands."""
+"""The API of pauses: only the token of now gets in, and every answer tells what stands."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ async def test_a_key_that_does_not_fit_leaves_the_old_pair_in_use(tmp_path: Path
     tls = Tls(*(str(tmp_path / name) for name in ("ca.crt", "tls.crt", "tls.key")))
     context = tls.context()
     authority.issue_cert("sendonce").private_key_pem.write_to_path(tmp_path / "tls.key")
-    with pytest.raises(OSError, match="mismatch|MISMATCH"):
+    with pytest.raises(OSError, match=r"mismatch|MISMATCH"):
         tls.renew()
     server = Server(authority, authority)
     async with server.listening() as port:
