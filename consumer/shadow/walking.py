@@ -1,6 +1,6 @@
 """The line up to the claim: each record becomes a note of what would have become of it.
 
-    record ─▶ mail ─▶ look ─▶ (rules) ─▶ message ─▶ the provider's bytes ─▶ note
+    record ─▶ mail ─▶ look ─▶ (rules) ─▶ message ─▶ its files, the provider's bytes ─▶ note
 
 Walked with the line's own parts. Nothing here can claim, send or publish.
 """
@@ -73,9 +73,8 @@ class Shadow:
             key = read.idempotency_key
             return Note(record.coordinates, Would.DEAD_LETTER, detail, read.event_type, key)
         row = await self.onlooker.look(read.key, read.type.name, record.coordinates)
-        would, detail = await (
-            self._new(read, row) if row is None else self._met(read, row, record)
-        )
+        judged = self._new(read, row) if row is None else self._met(read, row, record)
+        would, detail = await judged
         return Note(
             record.coordinates, would, detail, read.type.name, read.key, read.fingerprint,
             read.type.digest, read.occurred_at,

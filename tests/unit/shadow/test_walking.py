@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -14,11 +14,22 @@ from consumer.guard.errors import GuardClosed
 from consumer.guard.shadows import Note, Onlooker, Would
 from consumer.intake.hold import Hold
 from consumer.making import Making
-from consumer.model import IMPORTED, Coordinates, Prepared, Record, Rejected, Row, Status
+from consumer.model import (
+    IMPORTED,
+    Attachment,
+    Coordinates,
+    Prepared,
+    Record,
+    Rejected,
+    Row,
+    Status,
+)
 from consumer.providers import Provider
+from consumer.providers.fetching import Fetcher, Unfetched
 from consumer.reading import Reading
 from consumer.rules import Rules
 from consumer.shadow.walking import Shadow
+from tests.doubles.mails import mail
 from tests.unit.catalogue.shop import EXAMPLE, MAIL, NOW, mail_of, note, open_shop, with_mail
 
 MOMENT = datetime.fromtimestamp(NOW / 1000, UTC)
@@ -40,6 +51,13 @@ class Watched:
         if self.closed:
             raise GuardClosed
         self.notes.append(note)
+
+
+class Lost:
+    """A fetcher of files that are not there."""
+
+    async def fetch(self, attachments: Any) -> Unfetched:
+        return Unfetched("invoice.pdf: answered 404")
 
 
 class Strict:
@@ -108,6 +126,14 @@ async def test_what_would_not_be_sent_says_why(
     watched = Watched()
     shadow = _shadow(tmp_path, watched, allow={"@example.com"})
     assert await _noted(shadow, watched, _record(**changes)) == noted
+
+
+async def test_files_that_are_not_there_would_keep_the_mail(tmp_path: Path) -> None:
+    """The line would try again for hours, and then open a letter."""
+    shadow = replace(_shadow(tmp_path, Watched()), fetcher=cast("Fetcher", Lost()))
+    file = Attachment("invoice.pdf", "application/pdf", "0" * 64, "https://x.example/", 9)
+    noted = await shadow._prepared(mail(attachments=(file,)), "postmark")
+    assert noted == (Would.DEAD_LETTER, "exhausted: invoice.pdf: answered 404")
 
 
 async def test_a_tombstone_is_skipped(tmp_path: Path) -> None:
