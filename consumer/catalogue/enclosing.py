@@ -75,6 +75,9 @@ def _bare(parts: SplitResult) -> bool:
 
 
 def _expect_host(hosts: Collection[str], parts: SplitResult, where: str) -> None:
-    named = parts.hostname or ""
-    if named not in hosts and f"{named}:{parts.port}" not in hosts:
+    """A host that is listed without a port is listed for the usual one."""
+    usual = 443 if parts.scheme == "https" else 80
+    port = parts.port or usual
+    names = {f"{parts.hostname}:{port}", *([parts.hostname] if port == usual else ())}
+    if names.isdisjoint(hosts):
         raise Unfit(Reason.INVALID, f"{where}: leads to none of the hosts of [[attachments]]")

@@ -161,8 +161,8 @@ def _checked(attachment: Attachment, text: str) -> URL:
         raise _NotFetchedError("its URL carries a login")
     if url.scheme != "https" and not (url.scheme == "http" and host in _HERE):
         raise _NotFetchedError("its URL is not https")
-    named = host if url.is_default_port() else f"{host}:{port}"
-    if named not in attachment.hosts:
+    names = {f"{host}:{port}", *([host] if url.is_default_port() else ())}
+    if names.isdisjoint(attachment.hosts):
         raise _NotFetchedError("its URL leads to a host that its mail type does not list")
     return url
 
