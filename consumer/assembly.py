@@ -122,7 +122,9 @@ class Assembly:
         await self._hear(hooks, guard)
         await self._open(routes)
         delivery = Delivery(self.metrics, await self._publisher())
-        takeoff = Takeoff(self._pilot(guard, routes), Aside(guard, routes.fuses), Flights(self.owner))
+        takeoff = Takeoff(
+            self._pilot(guard, routes), Aside(guard, routes.fuses), Flights(self.owner)
+        )
         line = Line(self.reading(catalogue), guard, takeoff, tracing())
         kafka = self.settings.kafka
         intake = parts.intake(self.cluster, kafka, catalogue, delivery.handle_with(line))

@@ -46,8 +46,11 @@ STRAIGHT = (
     "sweep",
 )
 NOT_ON_THE_LINE = frozenset(
-    {"settings", "cli", "admin", "service", "parts", "assembly", "demo", "contract", "pages"}
-)
+    {
+        "settings", "cli", "admin", "service", "parts", "assembly", "demo", "contract", "pages",
+        "rotation",
+    }
+)  # fmt: skip
 
 # Each of these speaks to the world, and does so in one place.
 ONLY_IN = {

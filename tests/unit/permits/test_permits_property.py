@@ -45,6 +45,7 @@ steps = st.one_of(
     st.tuples(st.just("wait"), st.floats(0, 12)),
     st.tuples(st.just("turn"), st.just(0)),
     st.tuples(st.just("share"), st.integers(1, 5)),
+    st.tuples(st.just("renew"), st.just(0)),
 )
 
 
@@ -71,6 +72,8 @@ class Play:
                 self.clock.advance(seconds)
             case ("share", int(workers)):
                 self.permits.share(workers)
+            case ("renew", _):
+                self.permits.renew()
             case _:
                 await self.turn()
 
