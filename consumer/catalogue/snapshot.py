@@ -12,11 +12,9 @@ _AT = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows: the same file
 def pack(files: Mapping[str, bytes]) -> bytes:
     """Return the archive; the same files give the same bytes."""
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(packed, "w") as archive:
         for name, content in sorted(files.items()):
-            entry = zipfile.ZipInfo(name, _AT)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, content)
+            archive.writestr(zipfile.ZipInfo(name, _AT), content, zipfile.ZIP_DEFLATED)
     return packed.getvalue()
 
 

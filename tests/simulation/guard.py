@@ -218,8 +218,7 @@ class SimGuard:
         return Terms(self.owner, self._lease, elapsed())
 
     async def edition(self, digest: str) -> Any:
-        kept = self._database.editions
-        return await self._run("edition", lambda _: kept.get(digest), digest)
+        return await self._run("edition", lambda _: self._database.editions.get(digest), digest)
 
     async def _run(self, what: str, statement: Callable[[Any], T], *about: object) -> T:
         tries = 0
