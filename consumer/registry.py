@@ -1,7 +1,7 @@
 """The schema registry: asked once for each id, remembered for good.
 
     learn(id)   waits until it is known, however long the registry is away
-    glance(id)  waits for one answer, or for none
+    glance(id)  waits until it is known, or until one request was in vain
 
 One request is in flight for an id, whoever waits for it, and goes on when they are called back. A
 registry that is away, refuses our credentials, or answers with something else than the registry's
@@ -60,7 +60,7 @@ class _Absent(Exception):  # noqa: N818 - likewise
 @dataclass(slots=True)
 class _Question:
     work: asyncio.Task[None]
-    tried: asyncio.Event = field(default_factory=asyncio.Event)  # one request has ended
+    tried: asyncio.Event = field(default_factory=asyncio.Event)  # one request was in vain
 
 
 class Registry:
@@ -95,7 +95,7 @@ class Registry:
             await asyncio.shield(self._question(number).work)
 
     async def glance(self, number: int) -> bool:
-        """Return whether it is known after one request, which may have been made before."""
+        """Return whether it is known; False after one request in vain, made now or before."""
         if number not in self.known:
             await self._question(number).tried.wait()
         return number in self.known
@@ -120,13 +120,13 @@ class Registry:
                 break
             except _Away as away:
                 self._went_away(str(away))
+                self._questions[number].tried.set()
             except _Absent:
                 self._came_back()
                 doubts += 1
                 if doubts == DOUBTS:
                     found = NoSchema()
                     break
-            self._questions[number].tried.set()
             await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311 - jitter, no secret
             pause = min(2 * pause, self._access.longest_pause)
         self._came_back()

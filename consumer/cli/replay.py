@@ -35,7 +35,7 @@ _MEANS = {
     What.REFUSED: "would be refused again",
     What.CLOSED: "closed: nothing is sent, their letters are closed",
     What.SKIPPED: "skipped by a rule: their letters are closed",
-    What.WAITS: "wait for a mail that is under way",
+    What.WAITS: "wait: for a mail that is under way, or the schema registry",
 }
 
 

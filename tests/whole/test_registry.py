@@ -12,6 +12,7 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 
 from tests.doubles.engine import Double
 from tests.doubles.registry import RegistryDouble
+from tests.whole.commands import answer, run
 from tests.whole.events import receipt, receipts, reset
 from tests.whole.stack import PARTITIONS, Stack
 from tests.whole.worker import Worker
@@ -111,14 +112,34 @@ async def test_what_is_known_needs_no_registry(stack: Stack, double: Double) -> 
 
 
 async def test_an_id_that_the_registry_does_not_know_is_told_and_can_go_again(
-    stack: Stack,
+    stack: Stack, double: Double
 ) -> None:
+    """Foretold by what the registry says by then; while it is away, nothing is foretold of it."""
+    value = b"\0\0\0\0\1" + receipt("A-1")
     async with RegistryDouble() as registry:
         stack.settings["registry"] = {"url": registry.url}
-        await stack.worker().start().ready(60)
-        await stack.publish(stack.orders, [b"\0\0\0\0\x63\x02a", receipt("after")])
+        worker = await stack.worker().start().ready(60)
+        await stack.publish(stack.orders, [value, receipt("after")])
         await stack.finished(stack.orders)
         [letter] = await stack.sql("SELECT reason, detail FROM dead_letter")
         told = (letter["reason"], letter["detail"])
-        assert told == ("unsupported_format", "the registry has no schema 99")
+        assert told == ("unsupported_format", "the registry has no schema 1")
         assert await stack.statuses() == {"sent": 1}
+        assert await _foretold(stack) == "still_bad"
+        registry.register({"type": "object"}, "JSON")
+        registry.away = True
+        assert await _foretold(stack) == "waits"
+        registry.away = False
+        assert await _foretold(stack) == "send"
+        await worker.stop()
+        second = await stack.worker().start().ready(60)  # the first one believes for a minute
+        signed = ("--by", "ada", "--why", "registered by now")
+        replayed = await run(stack, "replay", "--reason", "unsupported_format", "--go", *signed)
+        assert replayed.code == 0, replayed.errors
+        await second.until(lambda: double.ledger.total == 2, 60)
+
+
+async def _foretold(stack: Stack) -> str:
+    told = answer(await run(stack, "replay", "--reason", "unsupported_format", "--json"))
+    [forecast] = told["forecast"]
+    return str(forecast["what"])

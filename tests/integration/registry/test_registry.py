@@ -130,9 +130,11 @@ async def test_a_schema_that_was_registered_a_moment_ago_is_waited_for(
     double: RegistryDouble, registry: Registry
 ) -> None:
     """A follower says "not found" of what its leader knows."""
-    assert not await registry.glance(1)
+    waiting = asyncio.create_task(registry.learn(1))
+    while not double.asked:
+        await asyncio.sleep(0)
     number = double.register(LINE)
-    await registry.learn(number)
+    await waiting
     assert isinstance(registry.known[number], Schema)
 
 
