@@ -20,7 +20,7 @@ from babel.dates import (
 from babel.numbers import format_decimal
 
 from consumer.catalogue.instants import instant
-from consumer.catalogue.money import money
+from consumer.catalogue.money import minus_of, money
 from consumer.catalogue.plurals import COUNT, form_of
 from consumer.model import Json
 
@@ -152,7 +152,8 @@ def _plain_day(text: str) -> date:
 
 @lru_cache(maxsize=1024)
 def _number(value: int, locale: str) -> str:
-    return str(format_decimal(value, locale=locale))
+    minus = minus_of(Locale.parse(locale))
+    return str(format_decimal(value, locale=locale)).replace("-", minus)
 
 
 def _zone_name(moment: datetime, locale: Locale) -> str:

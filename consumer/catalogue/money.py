@@ -17,7 +17,7 @@ from typing import Final
 
 from babel import Locale
 from babel.core import get_global
-from babel.numbers import NumberPattern, parse_pattern
+from babel.numbers import NumberPattern, get_minus_sign_symbol, parse_pattern
 
 _NO_MINOR: Final = frozenset(
     {"BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV"}
@@ -82,15 +82,21 @@ def _writer(locale_id: str, currency: str) -> Callable[[int], str]:
     return learnt
 
 
+def minus_of(locale: Locale) -> str:
+    """Return the minus that stays before its number: from right to left a bare one goes behind."""
+    return get_minus_sign_symbol(locale) if locale.text_direction == "rtl" else "-"
+
+
 def _babel_writer(locale: Locale, currency: str) -> Callable[[int], str]:
     digits = exponent(currency)
     pattern: NumberPattern = parse_pattern(locale.currency_formats["standard"].pattern)
     pattern.frac_prec = (digits, digits)
+    minus = minus_of(locale)
 
     def write(amount: int) -> str:
         value = Decimal(amount).scaleb(-digits)
         text = str(pattern.apply(value, locale, currency=currency, currency_digits=False))
-        return _TIGHT.sub("\N{NO-BREAK SPACE}", text)
+        return _TIGHT.sub("\N{NO-BREAK SPACE}", text).replace("-", minus)
 
     return write
 

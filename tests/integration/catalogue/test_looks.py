@@ -47,7 +47,15 @@ async function measure(name, source, width) {
   await loaded;
   const page = frame.contentDocument, body = page.body;
   const card = page.querySelector(".card"), ink = page.querySelector(".card .ink");
-  found.push({name, width, needed: page.documentElement.scrollWidth,
+  // Some clients keep nothing of <html>: the direction must stand further in as well.
+  for (const attribute of ["lang", "dir"]) page.documentElement.removeAttribute(attribute);
+  const figures = [...page.querySelectorAll("td[nowrap]")].map(cell => {
+    const it = cell.getBoundingClientRect();
+    const label = cell.previousElementSibling.getBoundingClientRect();
+    return {left: it.left < label.left, apart: it.right <= label.left || label.right <= it.left,
+      fits: cell.scrollWidth <= Math.ceil(it.width)};
+  });
+  found.push({name, width, figures, needed: page.documentElement.scrollWidth,
     background: getComputedStyle(card).backgroundColor, ink: getComputedStyle(ink).color,
     shown: body.innerText.length, links: [...page.links].map(a => a.protocol)});
   frame.remove();
@@ -93,6 +101,15 @@ def measured(room: Path, scheme: str) -> list[dict[str, Any]]:
 
 def brightness(colour: str) -> int:
     return sum(int(part) for part in re.findall(r"\d+", colour)[:3])
+
+
+def test_amounts_stand_at_the_end_of_the_line_in_either_direction(tmp_path: Path) -> None:
+    """On the left where the mail is Arabic; never over their label, nor out of their cell."""
+    for mail in measured(tmp_path, "light"):
+        arabic = mail["name"].endswith(("/arabic", "/two-hundred-items"))
+        assert mail["figures"] or not mail["name"].startswith("order.receipt"), mail["name"]
+        for figure in mail["figures"]:
+            assert figure == {"left": arabic, "apart": True, "fits": True}, mail["name"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
