@@ -100,7 +100,8 @@ async def test_a_rotated_password_is_used_at_the_next_connect(guarded: Kafka) ->
     producer = publisher._producer
     assert producer is not None
     await publisher.publish(b"k", b"{}")
-    assert producer._producer.client._sasl_plain_password == "new"
+    client = producer._producer.client
+    assert (client._sasl_plain_username, client._sasl_plain_password) == ("sendonce", "new")
     await publisher.close()
 
 
