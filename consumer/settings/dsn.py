@@ -44,6 +44,28 @@ def check_dsn(text: str) -> None:
     _check_options(parts)
 
 
+def is_dsn(text: str) -> bool:
+    try:
+        check_dsn(text)
+    except ValueError:
+        return False
+    return True
+
+
+def same_place(one: str, other: str) -> bool:
+    """Tell whether both lead to one database in the same way, whoever signs in there."""
+    return _without_login(one) == _without_login(other)
+
+
+def _without_login(text: str) -> tuple[object, ...]:
+    parts = urlsplit(text)
+    login, at, hosts = parts.netloc.partition("@")  # as the client does
+    options = parse_qs(parts.query)
+    for name in ("user", "password"):
+        options.pop(name, None)
+    return parts.scheme, hosts if at else login, parts.path, options
+
+
 def _check_hosts(parts: SplitResult) -> None:
     if not parts.netloc:
         return

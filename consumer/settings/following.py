@@ -17,6 +17,7 @@ from typing import Final
 
 import structlog
 
+from consumer.settings.dsn import is_dsn, same_place
 from consumer.settings.files import UnusableFileError, read_value
 from consumer.settings.loading import checked, load_with_sources
 from consumer.settings.problems import Place, Problem, SettingsError, setting_name
@@ -25,6 +26,7 @@ from consumer.settings.sources import Sources
 
 log = structlog.get_logger("settings")
 
+DSN: Final = ("postgres", "dsn")
 # What a provider knows us by, in any of its sections. Names that go with a secret rotate with it.
 CREDENTIALS: Final = frozenset(
     {
@@ -35,7 +37,7 @@ CREDENTIALS: Final = frozenset(
 # `guard.fingerprint_key` is not here: under another key every mail would look like another one.
 OTHERS: Final[frozenset[Place]] = frozenset(
     {
-        ("postgres", "dsn"), ("postgres", "password"), ("kafka", "sasl_username"),
+        DSN, ("postgres", "password"), ("kafka", "sasl_username"),
         ("kafka", "sasl_password"), ("admin", "token"), ("registry", "username"),
         ("registry", "password"),
     }
@@ -74,10 +76,19 @@ class Followed:
         if text == self._sources.section(*place):
             self._told.pop(place, None)
             return None
-        if not _can_rotate(place):
-            self._tell(place, "has changed, and is taken up by a restart only")
+        if why := self._refused(place, text):
+            self._tell(place, f"{why}; taken up by a restart only")
             return None
         return text
+
+    def _refused(self, place: Place, text: str) -> str | None:
+        """Say why a running service cannot go on with it, where that is so."""
+        if place not in OTHERS and not (place[0] == "providers" and place[-1] in CREDENTIALS):
+            return "has changed"
+        before = self.now.postgres.dsn.get_secret_value()
+        if place == DSN and is_dsn(text) and not same_place(before, text):
+            return "leads to another database, which may know nothing of what was sent"
+        return None
 
     def _take_up(self, changed: dict[Place, str]) -> None:
         """Take all that changed together; what is wrong is left out, and told."""
@@ -110,7 +121,3 @@ class Followed:
         if self._told.get(place) != why:
             self._told[place] = why
             log.warning("secret not taken up", setting=setting_name(place), why=why)
-
-
-def _can_rotate(place: Place) -> bool:
-    return place in OTHERS or (place[0] == "providers" and place[-1] in CREDENTIALS)

@@ -109,6 +109,30 @@ def test_a_value_that_is_wrong_changes_nothing_and_keeps_no_other_from_changing(
     assert "canary" not in str(lines)
 
 
+@pytest.mark.parametrize(
+    ("new", "taken"),
+    [
+        ("postgresql://other:new@h:5432,g/d?sslmode=require", True),
+        ("postgresql://h:5432,g/d?sslmode=require&user=a&password=b", True),
+        ("postgresql://u:new@h:5432/d?sslmode=require", False),
+        ("postgresql://u:new@h:5432,g/other?sslmode=require", False),
+        ("postgresql://u:new@h:5432,g/d?sslmode=disable", False),
+    ],
+)
+def test_the_login_of_the_database_rotates_and_the_database_does_not(
+    mount: Mount, new: str, *, taken: bool
+) -> None:
+    """Another database knows nothing of what was sent: all of it would go out again."""
+    mount(dsn="postgresql://u:old@h:5432,g/d?sslmode=require")
+    found = followed(mount, POSTGRES__DSN="dsn")
+    mount(dsn=new)
+    with capture_logs() as lines:
+        dsn = found.look().postgres.dsn.get_secret_value()
+    assert (dsn == new) == taken
+    assert [line["event"] for line in lines] == [CHANGED if taken else NOT_TAKEN]
+    assert taken or "leads to another database" in lines[0]["why"]
+
+
 def test_name_and_password_change_together(mount: Mount) -> None:
     mount(name="old", password="old")
     smtp = {"PROVIDERS__SMTP__USERNAME": "name", "PROVIDERS__SMTP__PASSWORD": "password"}
