@@ -96,7 +96,8 @@ class Adapter(Protocol):
         """Say the message in the provider's words; what it would refuse anyway is `Rejected`.
 
         `enclosed`: its files, which are complete and not too large. `template`: the id of the one
-        that the provider keeps and fills with `message.model`; subject and bodies are its own.
+        that the provider keeps and fills with `message.model`: its bodies are sent, and its subject
+        where the provider takes no other.
         """
 
     async def sign(self, prepared: Prepared) -> Mapping[str, str] | Transient | Blocked:

@@ -6,7 +6,8 @@ by. There is no idempotency key: a repeat is a second mail, and since it has the
 Mailgun's ids do not tell the two apart.
 
 A template's variables count as send options, which are 16 kB in all: a receipt with many lines does
-not fit into one, and its mail is refused here, before it is tried. The template brings its subject.
+not fit into one, and its mail is refused here, before it is tried. The subject is ours, also where
+the template has one.
 """
 
 from __future__ import annotations
@@ -103,11 +104,15 @@ def _basic(api_key: SecretStr) -> str:
 
 
 def _addressed(message: Message) -> Pairs:
-    return [("from", mailbox(message.sender)), ("to", mailbox(message.to))]
+    return [
+        ("from", mailbox(message.sender)),
+        ("to", mailbox(message.to)),
+        ("subject", message.subject),
+    ]
 
 
 def _bodies(message: Message) -> Pairs:
-    return [("subject", message.subject), ("text", message.text), ("html", message.html)]
+    return [("text", message.text), ("html", message.html)]
 
 
 def _hosted(message: Message, template: str) -> Pairs | Rejected:

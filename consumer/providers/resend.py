@@ -7,7 +7,7 @@ https://resend.com/docs/dashboard/domains/tracking).
 
 A template's variables are texts and numbers (https://resend.com/docs/dashboard/templates): a mail
 with a list or an object in its context cannot use one. A null is left out, for the fallback that
-the template names. The template brings its subject.
+the template names. The subject is ours, also where the template has one.
 """
 
 from __future__ import annotations
@@ -99,6 +99,7 @@ def _body(message: Message, enclosed: Sequence[Enclosed], template: str | None) 
     body: dict[str, Any] = {
         "from": mailbox(message.sender),
         "to": [mailbox(message.to)],
+        "subject": message.subject,
         **(_bodies(message) if template is None else _hosted(message, template)),
         "headers": dict(message.headers),
         "tags": [{"name": name, "value": value} for name, value in _tags(message)],
@@ -111,7 +112,7 @@ def _body(message: Message, enclosed: Sequence[Enclosed], template: str | None) 
 
 
 def _bodies(message: Message) -> dict[str, Any]:
-    return {"subject": message.subject, "text": message.text, "html": message.html}
+    return {"text": message.text, "html": message.html}
 
 
 def _hosted(message: Message, template: str) -> dict[str, Any]:
@@ -165,7 +166,8 @@ NAMES: Final[Mapping[str, _Reading]] = {
     "restricted_api_key": _account,
     "daily_quota_exceeded": _account,  # a 429 that waiting a second does not mend
     "monthly_quota_exceeded": _account,
-    "not_found": _account,  # the path is ours, not the mail's
+    # A path, or (unconfirmed) a template that is not there: a setting, and not one mail's fault.
+    "not_found": _sender,
     "method_not_allowed": _account,
     "invalid_from_address": _sender,
     "invalid_idempotency_key": _message,

@@ -21,10 +21,11 @@ from tests.doubles.brought import Brought, File, file_of
 from tests.doubles.ledger import Ledger
 
 FORM = "multipart/form-data"
-BODIES = {"subject", "text", "html"}
+BODIES = {"text", "html"}
 HOSTED = {"template", "t:variables", "t:text"}
 SWITCHES = {"o:tracking", "o:tracking-opens", "o:tracking-clicks"}
-KNOWN = {"from", "to"} | BODIES | HOSTED | SWITCHES | {"o:tag", "o:sending-ip-pool"}
+ONCE = {"from", "to", "subject"}
+KNOWN = ONCE | BODIES | HOSTED | SWITCHES | {"o:tag", "o:sending-ip-pool"}
 HEADER = re.compile(r"[hv]:[!-9;-~]+")
 MESSAGE_ID = re.compile(r"<[^<>@\s]+@[^<>@\s]+>")
 MEGABYTE = 1000 * 1000
@@ -155,7 +156,7 @@ def _fields(kind: str, body: bytes) -> Form:
 
 
 def _addressed(form: Form) -> str:
-    for name in ("from", "to"):
+    for name in ONCE:
         if len(form.get(name, [])) != 1:
             raise _error(400, f"{name} parameter is missing")
     if one_mailbox(form["from"][0]) is None:
@@ -168,6 +169,8 @@ def _addressed(form: Form) -> str:
 
 def _brought(form: Form) -> Brought:
     """Bodies, or a template that has its own; files are the parts named `attachment`."""
+    if any(char in form["subject"][0] for char in "\r\n\0"):
+        raise _error(400, "subject")
     if not all(name == "attachment" and file.size and file.name for name, file in form.files):
         raise _error(400, "attachment")
     files = tuple(file for _, file in form.files)
@@ -190,8 +193,6 @@ def _bodies(form: Form, files: tuple[File, ...]) -> Brought:
             raise _error(400, f"{name} parameter is missing")
     if not form["text"][0] or not form["html"][0]:
         raise _error(400, "Need at least one of 'text' or 'html' parameters specified")
-    if any(char in form["subject"][0] for char in "\r\n\0"):
-        raise _error(400, "subject")
     return Brought(files)
 
 

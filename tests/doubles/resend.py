@@ -98,11 +98,12 @@ def _members(body: bytes) -> Mapping[str, Any]:
 
 
 def _brought(mail: Mapping[str, Any]) -> Brought:
-    """A template brings its subject, and no other body may stand beside it."""
+    """No other body may stand beside a template."""
     files = _files(mail)
+    needed = ("subject",) if "template" in mail else ("subject", "html")
+    if not all(isinstance(mail.get(name), str) and mail[name] for name in needed):
+        raise _error(422, "missing_required_field")
     if "template" not in mail:
-        if not all(isinstance(mail.get(name), str) and mail[name] for name in ("subject", "html")):
-            raise _error(422, "missing_required_field")
         return Brought(files)
     template = mail["template"]
     if {"html", "text"} & set(mail) or not {"id"} <= set(template) <= {"id", "variables"}:

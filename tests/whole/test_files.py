@@ -1,4 +1,4 @@
-"""A mail goes with its file or not at all: fetched from a server that fails, by the whole service."""
+"""A mail goes with its file or not at all: by the whole service, from a server that fails."""
 
 from __future__ import annotations
 

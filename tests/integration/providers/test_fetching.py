@@ -1,4 +1,4 @@
-"""Files are fetched whole and verified, from listed hosts alone; a failure tells why, and no URL."""
+"""Files are fetched whole and verified, from listed hosts; what fails says why, and no URL."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class World:
         )
 
     def _route(self, name: str) -> Route:
-        provider = SimpleNamespace(name=name, prepare=prepare)
+        provider = SimpleNamespace(name=name, account="acc", prepare=prepare)
         return Route(cast("Any", provider), self.permits[name])
 
     def take(self, message: Message = MESSAGE) -> asyncio.Task[Leave]:
