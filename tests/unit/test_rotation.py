@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
+from unittest.mock import AsyncMock, Mock
 
 import pytest
 from structlog.testing import capture_logs
@@ -17,6 +18,7 @@ from consumer.rotation import Rotation
 from consumer.routes import Routes
 from consumer.settings import Followed, Settings, follow
 from consumer.telemetry import Metrics
+from consumer.webhooks import WebhookReceiver
 from consumer.webhooks.hook import Forged, Heard
 from tests.unit.settings.configurations import ENVIRONMENT
 
@@ -89,13 +91,14 @@ async def test_the_others_are_left_alone(tmp_path: Path) -> None:
 
 async def test_webhooks_signed_with_either_secret_are_heard(tmp_path: Path) -> None:
     house = House(tmp_path)
+    listening = WebhookReceiver(hooks=house.hooks, on_notice=AsyncMock(), counts=Mock())
     house.hook.write_text("user:old\nuser:new")
     await house.block()
     await house.look()
     assert not house.is_open(), "a webhook's secret opens no way out"
     for login, kind in (("dXNlcjpvbGQ=", Heard), ("dXNlcjpuZXc=", Heard), ("dXNlcjp4", Forged)):
         headers = {"Authorization": f"Basic {login}"}
-        told = await house.hooks["postmark"].read(headers, b'{"RecordType": "Open"}')
+        told = await listening._hooks["postmark"].read(headers, b'{"RecordType": "Open"}')
         assert isinstance(told, kind)
 
 
