@@ -31,7 +31,17 @@ from consumer.guard.verdict import (
     Wait,
 )
 from consumer.hand import InHand
-from consumer.model import Bad, Mail, Message, NeedsSchema, Reason, Skipped, SkipRule, Status
+from consumer.model import (
+    IMPORTED,
+    Bad,
+    Mail,
+    Message,
+    NeedsSchema,
+    Reason,
+    Skipped,
+    SkipRule,
+    Status,
+)
 
 if TYPE_CHECKING:
     from consumer.guard import Guard
@@ -160,7 +170,8 @@ class Line:
         at, mail, most = case.record.coordinates, case.mail, self._max_attempts
         comparable = await self.editions.comparable(row, mail)
         found = verdict(row, mail, at, most, comparable=comparable, replay=case.replay)
-        if isinstance(found, Duplicate) and not comparable and row.fingerprint != mail.fingerprint:
+        apart = not comparable and row.fingerprint != mail.fingerprint
+        if apart and isinstance(found, Duplicate) and row.catalogue != IMPORTED:
             self._metrics.incomparable.inc()
         return found
 
