@@ -31,6 +31,9 @@ def unread(value: bytes, headers: Headers, why: Unreadable) -> Bad:
     for start, kind in _STARTS:
         if value.startswith(start):
             return Bad(Reason.UNSUPPORTED_FORMAT, f"value is {kind}")
+    if headers.names_schema:
+        text = "value is written with a schema that a header names; write its id before the value"
+        return Bad(Reason.UNSUPPORTED_FORMAT, text)
     if _is_other_media(headers.media_type):
         return Bad(Reason.UNSUPPORTED_FORMAT, "value is not JSON, as its content-type says")
     return Bad(Reason.MALFORMED, why.at("value"))

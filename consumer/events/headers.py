@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from consumer.keys import is_key
 from consumer.model import Bad, Reason
@@ -20,11 +20,14 @@ CLOUD: Final = "ce_"
 
 _OURS = frozenset({"type", "content-type", KEY, ID})
 _OUTBOX = frozenset({"id", "eventtype"})  # Debezium's; many others call theirs `id` too
+_SCHEMA = "__value_schema_id"
 _CARRIERS = frozenset({KEY, ID})
 _VISIBLE_ASCII = re.compile(r"[\x21-\x7e]{1,255}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _SHOWN = re.compile(r"[a-z0-9_-]{1,40}")
 _MAX_TYPE = 255
+
+_Beside: TypeAlias = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,8 @@ class Headers:
     id: str | None = None
     cloud: Mapping[str, str] = field(default_factory=dict)  # `ce_*`, without the prefix
     outbox_id: str | None = None  # `id`, as Debezium's outbox event router sets it
-    outbox_type: str | None = None  # `eventType`, as its documentation places it
+    outbox_types: tuple[str, ...] = ()  # `eventType`, as its documentation places it
+    names_schema: bool = False  # Confluent's serializers may put the schema's id here
 
     @property
     def says_structured(self) -> bool:
@@ -51,11 +55,11 @@ def read_headers(headers: Iterable[tuple[str, bytes | None]]) -> Headers | Bad:
     collected = _collect(headers)
     if isinstance(collected, Bad):
         return collected
-    outbox = _outbox(headers)
-    if not collected and not outbox:
+    beside = _beside(headers)
+    if not collected and not beside:
         return _NO_HEADERS
     texts = _texts(collected)
-    return texts if isinstance(texts, Bad) else _checked(texts, outbox)
+    return texts if isinstance(texts, Bad) else _checked(texts, beside)
 
 
 def type_problem(event_type: str) -> str | None:
@@ -78,13 +82,15 @@ def _collect(headers: Iterable[tuple[str, bytes | None]]) -> dict[str, bytes | N
     return collected
 
 
-def _outbox(headers: Iterable[tuple[str, bytes | None]]) -> dict[str, str]:
-    """Collect what may be Debezium's. Not ours to refuse: what is no text is somebody else's."""
-    found = {}
+def _beside(headers: Iterable[tuple[str, bytes | None]]) -> _Beside:
+    """Collect what may be Debezium's or Confluent's; what is no text is somebody else's."""
+    found: dict[str, tuple[str, ...]] = {}
     for name, value in headers:
         lower = name.lower()
         if lower in _OUTBOX and value and (text := _text(value)):
-            found[lower] = text
+            found[lower] = (*found.get(lower, ()), text)
+        elif lower == _SCHEMA:
+            found[lower] = ()  # what it is, nobody asks
     return found
 
 
@@ -108,7 +114,7 @@ def _text(value: bytes | None) -> str | None:
     return None if _CONTROL.search(text) else text
 
 
-def _checked(texts: Mapping[str, str], outbox: Mapping[str, str]) -> Headers | Bad:
+def _checked(texts: Mapping[str, str], beside: _Beside) -> Headers | Bad:
     if (key := texts.get(KEY)) is not None and not is_key(key):
         return _bad(KEY, "is not 48 lower-case hexadecimal digits")
     if (carried := texts.get(ID)) is not None and not _VISIBLE_ASCII.fullmatch(carried):
@@ -116,10 +122,10 @@ def _checked(texts: Mapping[str, str], outbox: Mapping[str, str]) -> Headers | B
     for name in ("type", "ce_type"):
         if name in texts and (problem := type_problem(texts[name])):
             return _bad(name, problem)
-    return _headers(texts, outbox)
+    return _headers(texts, beside)
 
 
-def _headers(texts: Mapping[str, str], outbox: Mapping[str, str]) -> Headers:
+def _headers(texts: Mapping[str, str], beside: _Beside) -> Headers:
     media_type = texts.get("content-type") or texts.get("ce_datacontenttype")
     return Headers(
         type=texts.get("type"),
@@ -127,8 +133,9 @@ def _headers(texts: Mapping[str, str], outbox: Mapping[str, str]) -> Headers:
         key=texts.get(KEY),
         id=texts.get(ID),
         cloud={n.removeprefix(CLOUD): text for n, text in texts.items() if n.startswith(CLOUD)},
-        outbox_id=outbox.get("id"),
-        outbox_type=outbox.get("eventtype"),
+        outbox_id=next(iter(beside.get("id", ())), None),
+        outbox_types=beside.get("eventtype", ()),
+        names_schema=_SCHEMA in beside,
     )
 
 

@@ -27,8 +27,8 @@ def routed(
     record: Record,
 ) -> Event | Bad:
     """Make an event of what the router sent; it tells the row's id and the aggregate's beside."""
-    placed = plain_text(headers.outbox_type) if headers.outbox_type else None
-    said = {one for one in (headers.type, placed, enveloped_type) if one is not None}
+    placed = map(plain_text, headers.outbox_types)
+    said = {one for one in (headers.type, *placed, enveloped_type) if one is not None}
     if len(said) > 1:
         return Bad(Reason.MALFORMED, "headers type and eventType, or value.eventType, differ")
     named = said.pop() if said else body.get("type")

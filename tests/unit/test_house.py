@@ -17,7 +17,7 @@ from tests.unit.house import ROOT, SOURCES, statements_of, text_of
 # A room may import itself and these; what is not named here wires, and may import everything.
 NOTHING: frozenset[str] = frozenset()
 VOCABULARY = frozenset({"model", "keys"})
-ROOMS = ("events", "catalogue", "guard", "providers", "intake", "webhooks")
+ROOMS = ("events", "registry", "catalogue", "guard", "providers", "intake", "webhooks")
 MAY_IMPORT = {"model": NOTHING, "keys": {"model"}} | dict.fromkeys(ROOMS, VOCABULARY)
 
 # What decides about mails knows the rooms, and nothing of how they are configured or shown.
@@ -35,6 +35,7 @@ STRAIGHT = (
     "courses",
     "making",
     "reading",
+    "fuses",
     "forecast",
     "resending",
     "rules",

@@ -119,6 +119,16 @@ def test_protobuf_is_not_read() -> None:
     assert found == Bad(Reason.UNSUPPORTED_FORMAT, "schema 1 is protobuf, which is not read")
 
 
+def test_a_schema_that_a_header_names_is_not_looked_for(registry: SchemaRegistryClient) -> None:
+    """With JSON Schema it is plain JSON; of Avro, it is said what is missing."""
+    header = ("__value_schema_id", b"\1" + bytes(16))
+    plain = Decoder({}).decode(record(DATA, header))
+    assert isinstance(plain, Event)
+    assert plain.data == DATA
+    told = unsupported(avro(registry, ORDER)[5:], header)
+    assert told.startswith("value is written with a schema that a header names")
+
+
 def test_without_a_registry_it_is_told_what_it_is() -> None:
     assert "Confluent wire format" in unsupported(b'\0\0\0\0\1{"a":1}')
 

@@ -98,7 +98,9 @@ def test_types_that_differ_are_nobodys_guess() -> None:
     both = "headers type and eventType, or value.eventType, differ"
     assert malformed(ORDER, *BOTH, ("type", b"order.receipt")) == both
     assert malformed(ENVELOPES["expanded"], *ID_ONLY, ("eventType", b"OrderShipped")) == both
+    assert malformed(ORDER, *BOTH, ("eventtype", b"OrderShipped")) == both
     assert event(ENVELOPES["expanded"], *BOTH, ("type", b"OrderCreated")).type == "OrderCreated"
+    assert event(ORDER, *BOTH, *BOTH).type == "OrderCreated"
 
 
 def test_our_headers_are_read_beside_the_routers() -> None:
