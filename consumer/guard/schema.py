@@ -28,6 +28,7 @@ from consumer.guard.reaching import DSN, in_words, reach
 
 TABLES = (
     "sent_message", "dead_letter", "worker", "history", "sweep", "catalogue_version", "pause",
+    "shadow",
 )  # fmt: skip
 RIGHTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
 LOCK_TRIES = (
