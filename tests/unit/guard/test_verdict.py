@@ -93,6 +93,17 @@ def test_a_row_found(found: Row, wanted: Mail, verdict: type) -> None:
     assert judge(found, wanted, OWN, MAX_ATTEMPTS) == verdict(found)
 
 
+@pytest.mark.parametrize(
+    ("digest", "comparable", "verdict"),
+    [("d", False, Duplicate), ("newer", True, Conflict), ("newer", False, Duplicate)],
+)
+def test_what_is_known_of_two_editions_decides_whether_they_compare(
+    digest: str, *, comparable: bool, verdict: type
+) -> None:
+    found, wanted = row(Status.SENT, at=OTHER), mail(fingerprint="x", digest=digest)
+    assert judge(found, wanted, OWN, MAX_ATTEMPTS, comparable=comparable) == verdict(found)
+
+
 @given(
     status=st.sampled_from(Status),
     at=st.sampled_from([OWN, OTHER, None]),
