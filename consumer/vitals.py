@@ -113,9 +113,10 @@ class Vitals:
 
     def _paused(self) -> str | None:
         """Ready while anything goes out; what a person stopped in part is told by its metric."""
-        if self._routes is None or not self._routes.pauses.stands_still():
+        pauses = None if self._routes is None else self._routes.pauses
+        if pauses is None or not pauses.standing or not pauses.stands_still():
             return None
-        return f"paused: {', '.join(map(str, self._routes.pauses.standing))}"
+        return f"paused: {', '.join(map(str, pauses.standing))}"
 
 
 def _unreachable(since: datetime | None) -> str | None:
