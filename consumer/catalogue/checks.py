@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from consumer.catalogue.declaration import PROVIDED, Place
 from consumer.catalogue.folder import LAYOUTS, PARTS, Findings, Folder
 from consumer.catalogue.formats import known_locale, known_zone
-from consumer.catalogue.inspection import inspect, plural_faults
+from consumer.catalogue.inspection import Inspection
 from consumer.catalogue.languages import language_of, own_locale, spoken, variants_of
 from consumer.catalogue.paths import MISSING, Path
 from consumer.catalogue.schema import Known
@@ -138,9 +138,10 @@ def check_templates(folder: Folder, templates: Templates, findings: Findings) ->
     offered = set(folder.declaration.context)
     wanted: set[str] = set()
     files: set[str] = set()
+    inspection = Inspection(templates)
     parts = [f"{folder.name}/{part}" for part in PARTS if part in folder.files]
     for locale in _locales(folder, templates):
-        for reading in [inspect(templates, part, locale) for part in parts]:
+        for reading in [inspection.read(part, locale) for part in parts]:
             findings.problems += reading.problems
             files |= reading.files
             wanted |= set(reading.variables)
@@ -148,7 +149,7 @@ def check_templates(folder: Folder, templates: Templates, findings: Findings) ->
                 if variable not in offered | PROVIDED:
                     findings.add(file, line, f"{variable!r} is not in [context] of {_file(folder)}")
     for file in sorted(files):
-        findings.problems += plural_faults(templates, file, _language(folder, file))
+        findings.problems += inspection.plurals(file, _language(folder, file))
     broken = any(p.file in files for p in findings.problems) or folder.declaration.template
     for name in [] if broken else sorted(offered - wanted):
         findings.add(_file(folder), folder.line("context", name), f"context.{name}: {_UNUSED}")

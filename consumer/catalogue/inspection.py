@@ -1,24 +1,26 @@
-"""What templates say before they are filled: variables, files, and what they may not do."""
+"""What templates say together, before they are filled: variables, files, and what does not fit.
+
+A mail in German is made of other files than one in English. Each file is read once; how they fit is
+looked at for each language. The words of a mail stand in a module of their own (`_words.j2`), and
+each language has one: a word that one of them lacks would be found by its first reader. It is
+found here.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import TypeAlias
 
-from jinja2 import nodes
-from jinja2.exceptions import TemplateSyntaxError
-from jinja2.meta import find_undeclared_variables
-
-from consumer.catalogue.bidi import PrintError
-from consumer.catalogue.borrowing import Find, borrowing_faults, clashes
-from consumer.catalogue.engine import Engine
+from consumer.catalogue.anatomy import Anatomy, Taken, dissect
 from consumer.catalogue.errors import Problem
 from consumer.catalogue.languages import fallbacks
 from consumer.catalogue.plurals import FORMS, known, needed
 from consumer.catalogue.templates import Templates
+
+_Find: TypeAlias = Callable[[str, str | None], str]
+_Read: TypeAlias = Mapping[str, Anatomy]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,147 +32,98 @@ class Reading:
     problems: tuple[Problem, ...]
 
 
-def inspect(templates: Templates, name: str, locale: str | None = None) -> Reading:
-    """Follow extends, include and import from one template on, as a mail in that locale does."""
-    engine = templates.reader()
-    find = partial(templates.find, languages=fallbacks(locale) if locale else ())
-    parsed: dict[str, nodes.Template | Problem] = {}
-    modules: set[str] = set()  # imported: they see no variables but those they set
-    waiting = [(find(name, None), False)]
-    while waiting:
-        file, imported = waiting.pop()
-        if file in parsed or file not in templates.sources:
-            continue
-        parsed[file] = template = _parse(engine, templates, file)
-        if imported:
-            modules.add(file)
-        if isinstance(template, nodes.Template):
-            drawn = [(find(to, file), kind) for kind, to in _drawn(template)]
-            waiting += [(to, imported or kind in _IMPORTS) for to, kind in drawn]
-    read = {file: one for file, one in parsed.items() if isinstance(one, nodes.Template)}
-    problems = [one for one in parsed.values() if isinstance(one, Problem)]
-    for file, template in read.items():
-        problems += _faults(templates, file, template, find)
-        problems += borrowing_faults(file, template, read, find)
-    sharing = {file: one for file, one in read.items() if file not in modules}
-    problems += clashes(sharing, find)
-    return Reading(_wanted(read, modules), frozenset(parsed), tuple(problems))
+class Inspection:
+    """Reads templates of a catalogue, each file once."""
+
+    def __init__(self, templates: Templates) -> None:
+        self._templates = templates
+        self._engine = templates.reader()
+        self._known: dict[str, Anatomy] = {}
+
+    def read(self, name: str, locale: str | None) -> Reading:
+        """Follow extends, include and import from one template on, as a mail in a locale does."""
+        find = partial(self._templates.find, languages=fallbacks(locale) if locale else ())
+        read: dict[str, Anatomy] = {}
+        modules: set[str] = set()  # imported: they see no variables but those they set
+        waiting = [(find(name, None), False)]
+        while waiting:
+            file, imported = waiting.pop()
+            if file in read or file not in self._templates.sources:
+                continue
+            read[file] = one = self._anatomy(file)
+            if imported:
+                modules.add(file)
+            waiting += [(find(to.target, file), imported or to.imported) for to in one.drawn]
+        return Reading(
+            _wanted(read, modules), frozenset(read), tuple(self._faults(read, modules, find))
+        )
+
+    def plurals(self, file: str, locale: str | None) -> Iterator[Problem]:
+        """Plural forms must be those of the language that a file is in, and all of them."""
+        forms = known(locale) if locale else frozenset(FORMS)
+        least = needed(locale) if locale else ("other",)
+        where = f" in {locale}" if locale else ""
+        for one in self._anatomy(file).counted:
+            if strange := sorted(one.forms - forms):
+                yield Problem(file, one.line, f"plural: no form {', '.join(strange)}{where}")
+            if lacking := [form for form in least if form not in one.forms]:
+                written = ", ".join(f'{form}="# ..."' for form in lacking)
+                yield Problem(file, one.line, f"plural: write {written} too{where}")
+            elif not one.named:
+                yield Problem(file, one.line, 'plural: name each form: one="# item"')
+
+    def _anatomy(self, file: str) -> Anatomy:
+        if file not in self._known:
+            self._known[file] = dissect(self._engine, file, self._templates.sources[file])
+        return self._known[file]
+
+    def _faults(self, read: _Read, modules: set[str], find: _Find) -> Iterator[Problem]:
+        for file, one in read.items():
+            yield from one.problems
+            for to in one.drawn:
+                if find(to.target, file) not in self._templates.sources:
+                    yield Problem(file, to.line, f"there is no template {to.target!r}")
+            for taken in one.taken:
+                yield from _lacking(file, taken, find(taken.target, file), read)
+        yield from _clashes({f: one for f, one in read.items() if f not in modules}, find)
 
 
-_IMPORTS: Final = (nodes.Import, nodes.FromImport)
-_DRAWS: Final = (nodes.Extends, nodes.Include, *_IMPORTS)
-
-
-def _drawn(template: nodes.Template) -> Iterator[tuple[type[nodes.Node], str]]:
-    for node in template.find_all(_DRAWS):
-        target = getattr(node, "template", None)
-        if isinstance(target, nodes.Const) and isinstance(target.value, str):
-            yield type(node), target.value
-
-
-def _wanted(read: Mapping[str, nodes.Template], modules: set[str]) -> dict[str, tuple[str, int]]:
+def _wanted(read: _Read, modules: set[str]) -> dict[str, tuple[str, int]]:
     """Return the variables that must be given, each with the place of its first use."""
-    shared = {name for file in read if file not in modules for name in _set_at_top(read[file])}
+    shared = {name for file, one in read.items() if file not in modules for name in one.shared}
     wanted: dict[str, tuple[str, int]] = {}
-    for file, template in read.items():
-        set_here = set(_set_at_top(template)) if file in modules else shared
-        for variable in find_undeclared_variables(template) - set_here:
-            wanted.setdefault(variable, (file, _first_use(template, variable)))
+    for file, one in read.items():
+        set_here = one.shared if file in modules else shared
+        for variable in one.wanted.keys() - set_here:
+            wanted.setdefault(variable, (file, one.wanted[variable]))
     return wanted
 
 
-def _parse(engine: Engine, templates: Templates, file: str) -> nodes.Template | Problem:
-    try:
-        parsed = engine.parse(templates.sources[file], file, file)
-        engine.get_template(file)  # compiles: unknown filters and tests come out here
-    except TemplateSyntaxError as error:
-        return Problem(error.filename or file, error.lineno, error.message or "not a template")
-    except PrintError as error:  # found while compiling: a constant that cannot be printed
-        return Problem(file, 0, str(error))
-    return parsed
+def _lacking(file: str, taken: Taken, module: str, read: _Read) -> Iterator[Problem]:
+    """What a template takes from a module must be set there, and take the values it is given."""
+    if module not in read or (read[module].problems and not read[module].names):
+        return  # it is not there, or cannot be read: told already
+    macro = read[module].macros.get(taken.name)
+    if macro is None and taken.name not in read[module].names:
+        text = f"does not set {taken.name!r}, which {file}:{taken.line} takes from it"
+        yield Problem(module, 0, text)
+    if macro is None or taken.given is None or macro.most is None:
+        return
+    if not macro.least <= taken.given <= macro.most:
+        wanted = f"{macro.least} to {macro.most}" if macro.least < macro.most else str(macro.most)
+        text = f"takes {wanted} values, and {file}:{taken.line} gives it {taken.given}"
+        yield Problem(module, macro.line, f"{taken.name} {text}")
 
 
-def _faults(
-    templates: Templates, file: str, parsed: nodes.Template, find: Find
-) -> Iterator[Problem]:
-    for node in parsed.find_all(_DRAWS):
-        target = getattr(node, "template", None)
-        if not isinstance(target, nodes.Const):
-            yield Problem(file, node.lineno, "name the template in quotes: no variable there")
-        elif find(target.value, file) not in templates.sources:
-            yield Problem(file, node.lineno, f"there is no template {target.value!r}")
-    for escape in parsed.find_all(nodes.EvalContextModifier):
-        yield Problem(file, escape.lineno, "the escaping cannot be switched")
-    if file.endswith(".html.j2"):
-        yield from _active(file, templates.sources[file])
-        yield from _links(file, parsed)
-
-
-# What mail clients drop, filters distrust, and attackers want.
-_ACTIVE = re.compile(r"<(script|iframe|object|embed|form|base)\b|\son[a-z]+\s*=", re.IGNORECASE)
-# Text that ends inside an attribute that leads somewhere, with what is written of it so far.
-_OPEN_LINK = re.compile(
-    r"\b(?:href|src|action|background|poster)\s*=\s*(?:\"([^\"]*)|'([^']*)|([^\s\"'>]*))$",
-    re.IGNORECASE,
-)
-_SAFE_START: Final = re.compile(r"https://[A-Za-z0-9.-]+/|mailto:|tel:|cid:|#")
-
-
-def _active(file: str, source: str) -> Iterator[Problem]:
-    for number, line in enumerate(source.splitlines(), start=1):
-        if found := _ACTIVE.search(line):
-            yield Problem(file, number, f"{found[0].strip()!r} has no place in a mail")
-
-
-def _links(file: str, parsed: nodes.Template) -> Iterator[Problem]:
-    """Where a value decides where a link leads, it goes through the filter `link`."""
-    for output in parsed.find_all(nodes.Output):
-        for text, value in zip(output.nodes, [*output.nodes[1:], None], strict=True):
-            if not isinstance(text, nodes.TemplateData):
+def _clashes(read: _Read, find: _Find) -> Iterator[Problem]:
+    """A mail and the layout that it extends share their names: one must not stand for two."""
+    first: dict[str, tuple[str, str]] = {}
+    for file, one in read.items():
+        for to in one.drawn:
+            if to.alias is None:
                 continue
-            link = _OPEN_LINK.search(text.data)
-            if link is None or _SAFE_START.match("".join(part or "" for part in link.groups())):
-                continue
-            if not _is_linked(value):
-                line = value.lineno if value else text.lineno + text.data.count("\n")
-                yield Problem(file, line, "a link's value goes through the filter: {{ x | link }}")
-
-
-def _is_linked(value: nodes.Node | None) -> bool:
-    return isinstance(value, nodes.Filter) and value.name == "link"
-
-
-def _set_at_top(parsed: nodes.Template) -> Iterator[str]:
-    """Names that a template defines for its blocks and for the layout it extends."""
-    for node in parsed.body:
-        match node:
-            case nodes.Assign(target=nodes.Name(name=name)) | nodes.Macro(name=name):
-                yield name
-            case nodes.AssignBlock(target=nodes.Name(name=name)) | nodes.Import(target=name):
-                yield name
-            case nodes.FromImport(names=names):
-                yield from (name if isinstance(name, str) else name[1] for name in names)
-            case _:
-                pass
-
-
-def _first_use(parsed: nodes.Template, variable: str) -> int:
-    return min((n.lineno for n in parsed.find_all(nodes.Name) if n.name == variable), default=0)
-
-
-def plural_faults(templates: Templates, file: str, locale: str | None) -> Iterator[Problem]:
-    """Plural forms must be those that the language has, and all of them."""
-    try:
-        parsed = templates.reader().parse(templates.sources[file])
-    except TemplateSyntaxError:
-        return  # told already
-    for node in parsed.find_all(nodes.Filter):
-        if node.name != "plural":
-            continue
-        forms = {str(pair.key) for pair in node.kwargs}
-        if foreign := sorted(forms - (known(locale) if locale else {*FORMS})):
-            yield Problem(file, node.lineno, f"plural: {locale} has no form {', '.join(foreign)}")
-        lacking = [form for form in (needed(locale) if locale else ["other"]) if form not in forms]
-        if lacking or node.args:
-            wanted = ", ".join(f'{form}="# ..."' for form in lacking)
-            yield Problem(file, node.lineno, f"plural: write {wanted} too ({locale})")
+            module = find(to.target, file)
+            other, where = first.setdefault(to.alias, (module, f"{file}:{to.line}"))
+            if other != module:
+                text = f"{to.alias} is {other} already, in {where}: give it another name"
+                yield Problem(file, to.line, text)

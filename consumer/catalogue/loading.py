@@ -184,4 +184,4 @@ def _outcomes(catalogue: Catalogue, mail: Mail | Bad) -> Iterator[tuple[str, Mes
         return
     yield "", catalogue.render(mail)
     for locale in catalogue.languages(mail.type.name):
-        yield f" (in {locale})", catalogue.render(replace(mail, locale=locale))
+        yield f" (in {locale})", catalogue.render(replace(mail, locale=locale, timezone=None))

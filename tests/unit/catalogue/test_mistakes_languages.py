@@ -99,6 +99,24 @@ def test_all_languages_at_once(tmp_path: Path) -> None:
     ]
 
 
+def test_one_name_does_not_stand_for_two_modules(tmp_path: Path) -> None:
+    """A mail and its layout share their names: the layout's would come out where the mail's is."""
+    lines = mistakes(
+        tmp_path,
+        {
+            **FILES,
+            "_layouts/l.j2": '{% import "_layouts/x.j2" as say %}{{ say.x }}'
+            "{% block a %}{% endblock %}",
+            "_layouts/x.j2": '{% set x = "x" %}',
+            "note/body.txt.j2": '{% extends "_layouts/l.j2" %}{% import "note/_say.j2" as say %}'
+            "{% block a %}{{ say.hi(name) }}{% endblock %}",
+        },
+    )
+    assert lines == [
+        "_layouts/l.j2:1: say is note/_say.j2 already, in note/body.txt.j2:1: give it another name"
+    ]
+
+
 def test_a_word_misspelt_in_the_folder_itself(tmp_path: Path) -> None:
     text = '{% from "note/_say.j2" import hi, by %}{{ hi(name, 1) }} {{ by }}'
     assert mistakes(tmp_path, {**FILES, "note/body.txt.j2": text}) == [

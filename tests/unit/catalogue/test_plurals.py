@@ -88,17 +88,17 @@ MISTAKES = {
     "none is given": (
         "note/_n.j2",
         "\n{% set n = 3 | plural %}",
-        'note/_n.j2:2: plural: write one="# ...", other="# ..." too (en-GB)',
+        'note/_n.j2:2: plural: write one="# ...", other="# ..." too in en-GB',
     ),
     "a form of another language": (
         "note/de/_n.j2",
         '{% set n = 3 | plural(one="a", few="c", other="b") %}',
-        "note/de/_n.j2:1: plural: de has no form few",
+        "note/de/_n.j2:1: plural: no form few in de",
     ),
     "no form at all": (
         "note/de/_n.j2",
         '{% set n = 3 | plural(one="a", others="b", other="c") %}',
-        "note/de/_n.j2:1: plural: de has no form others",
+        "note/de/_n.j2:1: plural: no form others in de",
     ),
 }
 
