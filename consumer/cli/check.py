@@ -64,6 +64,8 @@ def check(
         _compare(against, catalogue_folder(config, catalogue), as_json=as_json)
     whole = catalogue is None and is_configured(config)
     _tell_types(opened, config, whole=whole, as_json=as_json)
+    if against is not None and not as_json:
+        printing.say(f"held against {against}: nothing is mailed twice or set aside by it")
 
 
 def _compare(against: str, folder: Path, *, as_json: bool) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 from consumer import parts, settings
 from consumer.endings import Ended
@@ -17,14 +18,16 @@ from consumer.telemetry.tracing import tracing
 from tests.whole.letters import between_rounds
 from tests.whole.operating import Office, again, office, record
 
-WORDS = {"subject.j2": "We have your order {{ number }}"}
-CONTEXT = {
+Changes: TypeAlias = Mapping[str, str | tuple[str, str]]  # new text, or a text and its successor
+
+WORDS: Changes = {"subject.j2": "We have your order {{ number }}"}
+CONTEXT: Changes = {
     "mail.toml": ("[context]", '[context]\nto = "email"'),
     "subject.j2": "We have the order {{ number }} of {{ to }}",
 }
 
 
-async def deployed(at: Office, changes: Mapping[str, str | tuple[str, str]]) -> Line:
+async def deployed(at: Office, changes: Changes) -> Line:
     """Return the line of a worker with a changed catalogue, beside the one that runs."""
     await at.guard.shelf.keep(at.making.catalogue.editions)
     folder = at.config.parent / "schemas/order.receipt"
@@ -96,6 +99,8 @@ async def test_a_row_between_rounds_goes_on_as_it_was_made(database: str, tmp_pa
         assert whole is not None
         assert whole.record is not None
         row = await at.row(letter.idempotency_key or "")
-        made = await new.editions.as_claimed(new.making.read(whole.record), row, whole.record)
+        today = new.making.read(whole.record)
+        assert isinstance(today, Mail)
+        made = await new.editions.as_claimed(today, row, whole.record)
         assert isinstance(made, Mail)
         assert (made.fingerprint, made.type.digest) == (row.fingerprint, row.catalogue)

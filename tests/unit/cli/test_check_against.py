@@ -51,6 +51,7 @@ def test_what_is_as_it_was_passes(repository: Path, sendonce: Sendonce) -> None:
     result = sendonce("check", "--against", "shop")
     assert result.exit_code == 0
     assert "no problems" in result.stdout
+    assert "held against shop: nothing is mailed twice or set aside by it" in result.stdout
 
 
 def test_another_folder_may_be_what_runs(folder: Path, sendonce: Sendonce) -> None:
