@@ -29,7 +29,7 @@ from consumer.providers.allowance import Allowance, Share
 # Bytes of files in memory, of all mails of a worker, as they were fetched. Until its attempt is
 # over a mail holds a third more than its files, which is what they take encoded; while it is
 # encoded, about four times as much, one mail at a time.
-IN_HAND: Final = 64 << 20
+IN_HAND: Final = 32 << 20
 TIMEOUT: Final = 20.0  # seconds, for all files of a mail; a step of the resolver takes no longer
 CONNECT_TIMEOUT: Final = 5.0  # seconds, inside it
 REDIRECTS: Final = 3

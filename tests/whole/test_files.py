@@ -173,7 +173,7 @@ async def _opened(stack: Stack) -> bool:
 
 
 async def _under_way(files: FileServer) -> bool:
-    return files.under_way > 20
+    return files.under_way > 10
 
 
 async def _asked(files: FileServer, times: int) -> bool:
