@@ -46,6 +46,9 @@ def shadow_report(
             metavar="FILE", help="What the other sender sent: a list as for `sendonce import`."
         ),
     ] = None,
+    imported: Annotated[
+        bool, typer.Option("--imported", metavar="", help="Against what was imported instead.")
+    ] = False,
     apart: Annotated[
         str, typer.Option(metavar="DURATION", help="What times of both may differ by.")
     ] = "10m",
@@ -60,21 +63,27 @@ def shadow_report(
 ) -> None:
     """Say what a service in shadow mode (safety.mode) would have done with what it read.
 
-    With a list of the other sender: which mails are missing, which are more, and which are at
-    other times, in the time that both cover. Exit code 1 where they differ. No addresses.
+    With a list of the other sender, or what was imported of it: which mails are missing, which are
+    more, and which are at other times, in the time that both cover. Exit code 1 where they differ.
+    No addresses.
 
     \b
     Examples:
       sendonce shadow-report
       sendonce shadow-report --against sent.csv --apart 1h
+      sendonce shadow-report --imported
     """  # noqa: D301 - click's mark: keep these lines
     if clear:
-        gone = at_desk(config, lambda desk: desk.clear_notes())
+        gone = at_desk(config, _cleared, patience=None)
         _print_cleared(gone, as_json=as_json)
         return
+    if imported and against is not None:
+        raise Stop("--against and --imported: name one of them", code=2)
     tolerance = _duration(apart)
     theirs = None if against is None else _read(config, against)
     notes = at_desk(config, _notes, patience=None)
+    if imported:
+        theirs = at_desk(config, _imported, patience=None)
     found = None if theirs is None else compare(notes, theirs.mails, tolerance)
     bad = [] if theirs is None else theirs.bad
     if as_json:
@@ -83,6 +92,13 @@ def shadow_report(
         _tell(notes, found, bad, limit)
     if bad or (found is not None and not found.same):
         raise typer.Exit(1)
+
+
+async def _cleared(desk: Desk) -> int:
+    gone = 0
+    while some := await patiently(desk.clear_notes()):
+        gone += some
+    return gone
 
 
 def _duration(text: str) -> timedelta:
@@ -99,6 +115,14 @@ async def _notes(desk: Desk) -> Notes:
             notes.add(note)
         after = page[-1].at
     return notes
+
+
+async def _imported(desk: Desk) -> Listed:
+    found, after = Listed({}, []), ""
+    while page := await patiently(desk.imported(after, _PAGE)):
+        found.mails.update((past.key, listed(past, "import")) for past in page)
+        after = page[-1].key
+    return found
 
 
 def _read(config: Path, file: Path) -> Listed:

@@ -115,13 +115,17 @@ class Desk:
         """Return the keys of all versions of this mail, the first one first."""
         return await self._lane.run(lambda c: links.family(c, key))
 
+    async def imported(self, after: str, limit: int) -> list[Past]:
+        return await self._lane.run(lambda c: imports.page(c, after, limit))
+
     # ── Notes of a service in shadow mode
 
     async def notes(self, after: Coordinates, limit: int) -> list[Note]:
         return await self._lane.run(lambda c: shadows.page(c, after, limit))
 
     async def clear_notes(self) -> int:
-        return await self._lane.run(shadows.clear)
+        """Delete some notes; return how many. 0: there is none left."""
+        return await self._lane.run(lambda c: shadows.prune(c, retention=0))
 
     # ── People
 

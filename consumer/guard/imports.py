@@ -35,6 +35,14 @@ STANDS = """
       FROM sent_message m WHERE m.idempotency_key = ANY($1::text[])
 """
 
+PAGE = f"""
+    SELECT m.idempotency_key, m.event_type, m.recipient, m.provider, m.provider_message_id,
+           m.sent_at
+      FROM sent_message m
+     WHERE m.idempotency_key > $1 AND m.catalogue = '{IMPORTED}' AND m.sent_at IS NOT NULL
+     ORDER BY m.idempotency_key LIMIT $2
+"""  # noqa: S608 - the word is ours
+
 
 @dataclass(frozen=True, slots=True)
 class Past:
@@ -73,6 +81,11 @@ async def stands(
     """Return what stands under these keys; nothing for those that are free."""
     found = await connection.fetch(STANDS, list(keys))
     return {values["idempotency_key"]: _stands(values, token) for values in found}
+
+
+async def page(connection: Any, after: str, limit: int) -> list[Past]:
+    """Return imported mails whose keys come after this one; "" is before all of them."""
+    return [Past(*values) for values in await connection.fetch(PAGE, after, limit)]
 
 
 def _stands(values: Any, token: str | None) -> Stands:

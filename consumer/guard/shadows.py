@@ -39,7 +39,13 @@ PAGE = """
      WHERE (topic, "partition", "offset", record_timestamp) > ($1, $2, $3, $4)
      ORDER BY topic, "partition", "offset", record_timestamp LIMIT $5
 """
-PRUNE = "DELETE FROM shadow WHERE noted_at < now() - $1::interval"
+# Some at a time: no statement takes long, and notes go on being written in between.
+PRUNE = """
+    DELETE FROM shadow s USING (
+        SELECT ctid FROM shadow WHERE noted_at <= now() - $1::interval LIMIT $2) d
+     WHERE s.ctid = d.ctid
+"""
+SOME = 5_000
 
 
 class Would(StrEnum):
@@ -111,9 +117,9 @@ class Onlooker:
         """Return when it is written: the record is finished then."""
         await self._notes.submit(note)
 
-    async def prune(self, retention: float) -> None:
-        """Delete notes that are older than `retention` seconds."""
-        await self._noting.run(lambda c: c.execute(PRUNE, timedelta(seconds=retention)))
+    async def prune(self, retention: float) -> int:
+        """Delete some notes that are older than `retention` seconds; return how many."""
+        return await self._noting.run(lambda c: prune(c, retention))
 
     async def _find(self, places: Sequence[Place]) -> list[Standing]:
         return await self._looking.run(lambda c: find(c, places))
@@ -139,9 +145,9 @@ async def page(connection: Any, after: Coordinates, limit: int) -> list[Note]:
     return [_note(values) for values in found]
 
 
-async def clear(connection: Any) -> int:
-    """Delete all notes; return how many there were."""
-    done = await connection.execute("DELETE FROM shadow")
+async def prune(connection: Any, retention: float) -> int:
+    """Delete some notes that are older than `retention` seconds; return how many."""
+    done = await connection.execute(PRUNE, timedelta(seconds=retention), SOME)
     return int(str(done).rpartition(" ")[2])
 
 

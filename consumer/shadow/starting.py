@@ -33,6 +33,7 @@ log = structlog.get_logger("shadow")
 
 TELL = 60.0  # seconds between two lines of what the records came to
 PRUNE = 3600.0  # seconds between two looks for notes past retention
+BREATH = 0.5  # seconds between two batches of pruning, so that notes come first
 TICK = 0.25  # seconds between two beats
 
 
@@ -69,8 +70,8 @@ class Watching:
 
     async def _prune(self) -> None:
         while True:
-            await self.onlooker.prune(self.retention)
-            await asyncio.sleep(PRUNE)
+            deleted = await self.onlooker.prune(self.retention)
+            await asyncio.sleep(BREATH if deleted else PRUNE)
 
     async def _beat(self, pulse: Heartbeat) -> None:
         told = time.monotonic()

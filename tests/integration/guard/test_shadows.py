@@ -48,6 +48,7 @@ async def test_notes_are_read_back_in_pages(onlooker: Onlooker, desk: Desk) -> N
         read += page
     assert read == notes
     assert await desk.clear_notes() == 21
+    assert await desk.clear_notes() == 0
     assert await desk.notes(START, 8) == []
 
 
