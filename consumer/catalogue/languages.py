@@ -62,9 +62,13 @@ def stands_in(name: str, asking: str | None, chain: Sequence[str], there: Contai
     """Return the file that is taken for `name` along the chain of locales.
 
     A file that names what it stands in for itself (`de/body.html.j2` extends `body.html.j2`) means
-    the next one: it may change one block of it, and keep the others.
+    the next one: it may change one block of it, and keep the others. `./_words.j2` lies in the
+    mail's own folder, whatever its name.
     """
     folder, slash, file = name.partition("/")
+    if folder == "." and asking is not None:
+        folder = asking.partition("/")[0]
+        name = f"{folder}/{file}"
     named = [*(f"{folder}/{locale}/{file}" for locale in chain if slash), name]
     after = named[named.index(asking) + 1 :] if asking in named[:-1] else named
     return next((one for one in after if one in there), name)

@@ -58,6 +58,9 @@ def test_a_file_that_names_what_it_stands_in_for_means_the_next_one() -> None:
     assert stands_in("x/a.j2", "x/de/a.j2", chain, there) == "x/a.j2"
     assert stands_in("x/a.j2", "x/a.j2", chain, there) == "x/de-AT/a.j2"
     assert stands_in("x/b.j2", None, chain, there) == "x/b.j2"
+    assert stands_in("./a.j2", "x/de/b.j2", chain, there) == "x/de-AT/a.j2"
+    assert stands_in("./a.j2", "x/de-AT/a.j2", chain, there) == "x/de/a.j2"
+    assert stands_in("./a.j2", "y/b.j2", chain, there) == "y/a.j2"
 
 
 FILES: dict[str, str | None] = {
