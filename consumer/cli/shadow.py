@@ -77,13 +77,9 @@ def shadow_report(
         gone = at_desk(config, _cleared, patience=None)
         _print_cleared(gone, as_json=as_json)
         return
-    if imported and against is not None:
-        raise Stop("--against and --imported: name one of them", code=2)
     tolerance = _duration(apart)
-    theirs = None if against is None else _read(config, against)
+    theirs = _theirs(config, against, imported=imported)
     notes = at_desk(config, _notes, patience=None)
-    if imported:
-        theirs = at_desk(config, _imported, patience=None)
     found = None if theirs is None else compare(notes, theirs.mails, tolerance)
     bad = [] if theirs is None else theirs.bad
     if as_json:
@@ -115,6 +111,14 @@ async def _notes(desk: Desk) -> Notes:
             notes.add(note)
         after = page[-1].at
     return notes
+
+
+def _theirs(config: Path, file: Path | None, *, imported: bool) -> Listed | None:
+    if not imported:
+        return None if file is None else _read(config, file)
+    if file is not None:
+        raise Stop("--against and --imported: name one of them", code=2)
+    return at_desk(config, _imported, patience=None)
 
 
 async def _imported(desk: Desk) -> Listed:
