@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import subprocess
 import tarfile
 from pathlib import Path
@@ -37,6 +38,8 @@ def release_before(folder: Path) -> Path:
 
 
 def _git(*words: str) -> bytes:
+    if shutil.which("git") is None:
+        return b""
     command = ["git", "-C", str(ROOT), *words]
     done = subprocess.run(command, capture_output=True, check=False)
     return done.stdout if done.returncode == 0 else b""

@@ -145,4 +145,4 @@ async def _replay(at: Office, letter_id: int) -> None:
     note = "by ada, 2026-11-30 14:02:00.000000 UTC: again"
     assert await at.desk.make_due([Turn(letter, 0)], note) == {letter_id}
     [due] = await at.guard.take_due()
-    await at.resolvers()._take(due)
+    await at.resolvers().work(due)
