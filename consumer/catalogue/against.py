@@ -86,7 +86,7 @@ def _gone(folder: Folder, after: Mapping[str, Folder]) -> Problem:
 
 
 def _changed(change: _Change) -> Iterator[Problem]:
-    for rule in (_listening, _keys, _ages, _versions, _schemas, _needs, _context):
+    for rule in (_listening, _keys, _ages, _versions, _schemas, _needs, _files, _context):
         yield from rule(change)
 
 
@@ -198,6 +198,24 @@ def _needed_of(says: Declaration) -> list[tuple[tuple[str | int, ...], Source]]:
 
 def _promised(folder: Folder, path: Path) -> bool:
     return all(one.knows(path.steps) is Known.ALWAYS for one in folder.schemas.values())
+
+
+def _files(change: _Change) -> Iterator[Problem]:
+    """A file that an event names must still be one that the mail may take along."""
+    old, new = change.says
+    now = {rule.url.text: (number, rule) for number, rule in enumerate(new.attachments)}
+    for before in old.attachments:
+        number, after = now.get(before.url.text, (0, before))
+        for host in sorted(set(before.hosts) - set(after.hosts)):
+            text = (
+                f"attachments: events on their way with a file on {host} would become dead letters"
+            )
+            yield change.problem(text, "attachments", number, "hosts")
+        if after.max_size < before.max_size:
+            text = (
+                "attachments: mails with a larger file, of events on their way, would never go out"
+            )
+            yield change.problem(text, "attachments", number, "max_size")
 
 
 def _context(change: _Change) -> Iterator[Problem]:

@@ -27,6 +27,18 @@ name = "name"
 {context}
 """
 
+# An attachment that a mail may go without.
+FILE = """
+[[attachments]]
+name = "note.pdf"
+content_type = "application/pdf"
+url = "url"
+sha256 = "digest"
+max_size = "5MB"
+hosts = ["a.example", "b.example"]
+optional = true
+"""
+
 _MEMBERS: dict[str, Any] = {
     "id": {"type": ["string", "integer"]},
     "to": {"type": "string", "maxLength": 320},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.catalogue.changed import AGAIN, LOST, Change, dangers_of, mail, schema
+from tests.unit.catalogue.changed import AGAIN, FILE, LOST, Change, dangers_of, mail, schema
 
 SOON = "2026-03-01T12:30:00Z"  # half an hour from "now": a roll-out may still be on its way
 PAST = "2026-02-27T00:00:00Z"
@@ -49,6 +49,13 @@ DANGEROUS = {
         mail(context='nick = { path = "nick", default = "" }'),
     ),
     "a variable that differs at each publication": Change(mail(context='run = "@id"'), "conflict"),
+    "a host less to fetch files from": Change(
+        mail() + FILE.replace(', "b.example"', ""), LOST, mail() + FILE
+    ),
+    "smaller files": Change(mail() + FILE.replace("5MB", "1MB"), "never go out", mail() + FILE),
+    "a file that every event must have": Change(
+        mail() + FILE.replace("optional = true\n", ""), LOST, mail() + FILE
+    ),
     "pick taken away": Change(
         mail(context='items = "items"'), "conflict",
         mail(context='items = { path = "items", pick = ["title"] }'),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.catalogue.changed import Change, dangers_of, mail, schema
+from tests.unit.catalogue.changed import FILE, Change, dangers_of, mail, schema
 
 LATER = "2026-03-02T00:00:00Z"
 LONG_AGO = "2025-12-01T00:00:00Z"
@@ -37,6 +37,8 @@ HARMLESS = {
     ),
     "what to do when nobody knows": Change(mail('on_unknown = "resend"')),
     "a locale": Change(mail('locale = { path = "nick", default = "en" }')),
+    "a file less": Change(mail(), before=mail() + FILE),
+    "an optional file more": Change(mail() + FILE),
     "a cut-over long past": Change(mail(f"active_from = {LONG_AGO}")),
     "a new version of the schema": Change(
         mail(), files={"note/v2.schema.json": schema(required=["id", "to", "name", "nick"])}
