@@ -64,7 +64,7 @@ def is_configured(config: Path) -> bool:
 def _by_itself(path: Path) -> Catalogue:
     declared = _declarations(path)
     senders = {name for one in declared for name in _texts(one, "sender", "reply_to")}
-    providers = {name for one in declared for name in _texts(one, "providers")}
+    providers = {name for one in declared for name in _texts(one, "providers", "template")}
     return catalogue.load(
         path,
         senders=dict.fromkeys(senders, Address("sender@sender.example", "Sender")),

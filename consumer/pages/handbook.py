@@ -13,6 +13,7 @@ from consumer.contract.messages import forms
 from consumer.contract.outcomes import MEANINGS
 from consumer.model import OnUnknown
 from consumer.pages.paper import printed
+from consumer.pages.proofs import hosted
 
 if TYPE_CHECKING:
     from consumer.catalogue.blocks import KeyRule
@@ -114,4 +115,6 @@ def _sample(sample: Sample) -> dict[str, object]:
         "subject": message.subject,
         "text": message.text,
         "html": message.html,
+        "templates": hosted(message),
+        "attachments": [one.name for one in message.attachments],
     }

@@ -19,7 +19,7 @@ from aiohttp import web
 
 from consumer.model import Message
 from consumer.pages.paper import printed
-from consumer.pages.proofs import Fault, Proof, faults, headers, in_scheme
+from consumer.pages.proofs import Fault, Proof, faults, headers, hosted, in_scheme
 from consumer.pages.watching import Stamp, stamp
 
 LOOK: Final = 0.3  # seconds between two looks at the files
@@ -155,6 +155,8 @@ def _facts(proof: Proof, *, dark: bool) -> dict[str, object]:
         "headers": headers(message),
         "key": message.key,
         "tags": message.tags,
+        "templates": hosted(message),
+        "attachments": [f"{one.name} ({one.content_type})" for one in message.attachments],
         "text": message.text,
         "html": in_scheme(message.html, dark=dark),
         "widths": _WIDTHS,

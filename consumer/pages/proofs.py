@@ -10,6 +10,8 @@ from email.policy import default
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import orjson
+
 from consumer.catalogue.errors import CatalogueErrors
 from consumer.providers import mime
 
@@ -43,6 +45,15 @@ def headers(message: Message) -> list[tuple[str, str]]:
     """Return the headers as a reader's program shows them."""
     parsed = message_from_bytes(mime.render(message), policy=default)
     return [(name, str(value)) for name, value in parsed.items() if name.lower() not in _QUIET]
+
+
+def hosted(message: Message) -> dict[str, object] | None:
+    """Say whose template makes the mail, and of what; None: everybody sends the folder's own."""
+    if not message.templates:
+        return None
+    names = [f"{provider}: {template}" for provider, template in message.templates.items()]
+    model = orjson.dumps(message.model, option=orjson.OPT_INDENT_2).decode()
+    return {"names": names, "model": model}
 
 
 def in_scheme(html: str, *, dark: bool) -> str:

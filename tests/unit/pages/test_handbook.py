@@ -78,6 +78,16 @@ def test_what_an_example_holds_is_shown_and_never_obeyed(tmp_path: Path) -> None
     assert first["srcdoc"] == "<p>Dear &lt;script&gt;alert(1)&lt;/script&gt;</p>"
 
 
+def test_a_mail_of_the_providers_own_template_shows_what_that_is_given(tmp_path: Path) -> None:
+    rules = f'{MAIL}\n[template]\npostmark = "receipt-2"\nfile = "f"\n'
+    files: dict[str, str | None] = {"note/mail.toml": rules, "note/body.html.j2": None}
+    shop = open_shop(tmp_path, {**files, "note/body.txt.j2": None})
+    page = handbook(kinds(shop), HOUSE)["mails/note.html"]
+    assert "postmark: receipt-2" in page
+    assert "&#34;name&#34;: &#34;Ada&#34;" in page
+    assert not Elements(page).all("iframe")
+
+
 def test_a_deployment_without_outcomes_says_so(tmp_path: Path) -> None:
     page = handbook(kinds(open_shop(tmp_path)), House(outcomes=None))["mails/note.html"]
     assert "publishes no outcomes" in page

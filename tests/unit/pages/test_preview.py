@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import aiohttp
 import pytest
 
 from consumer.admin import Listener
+from consumer.model import Message
 from consumer.pages.preview import Preview
 from consumer.pages.proofs import Proof
 from tests.unit.catalogue.shop import message_of, note, open_shop
@@ -131,6 +132,18 @@ async def test_each_mail_is_shown_narrow_and_wide_light_and_dark(
         for said in ("375 px", "800 px", "Hello Bob", "Dear Bob", "Message-ID", "Light screen"):
             assert said in page
         assert page.count('sandbox=""') == 2
+
+
+async def test_a_mail_of_the_providers_own_template_shows_what_that_is_given(
+    tmp_path: Path, mails: list[Proof]
+) -> None:
+    assert isinstance(mails[0].mail, Message)
+    hosted = replace(mails[0].mail, text="", html="", templates={"p": "t-1"}, model={"x": "y"})
+    site = Site(proofs=[Proof("note/hosted", hosted)])
+    async with served(site, tmp_path):
+        _, page = await site.get("/")
+        assert "p: t-1" in page
+        assert "<iframe" not in page
 
 
 async def test_only_this_machine_is_answered(tmp_path: Path) -> None:
