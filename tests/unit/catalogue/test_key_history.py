@@ -106,7 +106,7 @@ MISTAKES = {
         "key.0.entity_id: unknown path 'nowhere'",
     ),
     "a path that may lead nowhere": (
-        f'[[key]]\nsince = {SINCE}\nversion = "v2"\n\n[[key]]\nsince = {LATER}\nrecipient = "nick"\n',
+        f'[[key]]\nsince={SINCE}\nversion="v2"\n\n[[key]]\nsince={LATER}\nrecipient="nick"\n',
         "key.1.recipient: 'nick' may be absent",
     ),
 }  # fmt: skip
