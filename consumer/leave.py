@@ -3,9 +3,10 @@
     no files    permit
     files       permit, shown and given back ─▶ fetched ─▶ permit, unless shut by now
 
-Files are fetched for each attempt anew, before it may start: nobody holds a permit while a slow
-file server is asked, which would keep mails without files; and nobody holds megabytes while a
-provider is shut, or between two attempts. Their digests say that they are the same.
+Files are fetched for each attempt anew, before it may start: nobody holds a permit, or a place
+among what is in hand, while a slow file server is asked, which would keep mails without files; and
+nobody holds megabytes while a provider is shut, or between two attempts. Their digests say that
+they are the same.
 """
 
 from __future__ import annotations
@@ -89,20 +90,25 @@ class Leaves:
             if not message.attachments:
                 return Leave(route, permit)
             permit.give_back()
-            leave = await self._with_files(mail_type, message, first)
+            leave = await self._with_files(mail_type, message, hold, first)
             if leave is not None:
                 return leave
 
-    async def take_unless_shut(self, mail_type: MailType, message: Message) -> Leave | None:
+    async def take_unless_shut(
+        self, mail_type: MailType, message: Message, hold: Hold
+    ) -> Leave | None:
         """Like `take`, but None where every provider is shut: for who can come again."""
         found = await self.routes.permit_unless_shut(mail_type)
         if found is None or not message.attachments:
             return None if found is None else Leave(*found)
         found[1].give_back()
-        return await self._with_files(mail_type, message, 0)
+        return await self._with_files(mail_type, message, hold, 0)
 
-    async def _with_files(self, mail_type: MailType, message: Message, first: int) -> Leave | None:
-        files = await self.fetcher.fetch(message.attachments)
+    async def _with_files(
+        self, mail_type: MailType, message: Message, hold: Hold, first: int
+    ) -> Leave | None:
+        with hold.standing():
+            files = await self.fetcher.fetch(message.attachments)
         found = None
         try:
             found = await self.routes.permit_unless_shut(mail_type, first)

@@ -57,9 +57,8 @@ class Takeoff:
     async def _leave(self, case: InHand, message: Message) -> Leave | None:
         """Wait for leave; None: shut, or stopped, and the mail comes again by itself."""
         leaves, mail_type = self.pilot.leaves, case.mail.type
-        if case.parked:
-            return await leaves.take_unless_shut(mail_type, message)
-        return await leaves.take(mail_type, message, case.hold)
+        take = leaves.take_unless_shut if case.parked else leaves.take
+        return await take(mail_type, message, case.hold)
 
     async def once_more(
         self, case: InHand, departure: Departure, takes: Row, doubt: Doubt

@@ -119,6 +119,21 @@ async def test_nobody_holds_a_permit_while_files_are_fetched() -> None:
     assert await world.fetcher.all_given_back()
 
 
+async def test_nobody_keeps_a_place_in_hand_meanwhile() -> None:
+    """Else a file server that hangs would keep all other mails of its worker."""
+    world, standing = World(), [0]
+
+    def stand(change: int) -> None:
+        standing[0] += change
+
+    taking = asyncio.create_task(world.leaves.take(world.kind, MESSAGE, Hold(stand=stand)))
+    await world.fetcher.asked.wait()
+    assert standing == [1]
+    world.fetcher.gate.set()
+    (await taking).give_back()
+    assert standing == [0]
+
+
 async def test_nobody_holds_files_behind_a_breaker() -> None:
     world = World()
     taking = world.take()
@@ -136,7 +151,7 @@ async def test_nobody_holds_files_behind_a_breaker() -> None:
 async def test_a_parked_mail_comes_again_instead() -> None:
     world = World()
     await world.shut()
-    assert await world.leaves.take_unless_shut(world.kind, MESSAGE) is None
+    assert await world.leaves.take_unless_shut(world.kind, MESSAGE, Hold()) is None
     assert world.fetcher.times == 0
 
 
