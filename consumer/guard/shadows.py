@@ -13,6 +13,7 @@ from typing import Any
 
 from consumer import __version__
 from consumer.guard.batches import Batches, OnBatch
+from consumer.guard.history import plain
 from consumer.guard.lanes import PINNED, TIMEOUTS, Address, Lane, Weather
 from consumer.guard.rows import Place, Standing, find
 from consumer.guard.schema import check_schema
@@ -154,8 +155,9 @@ async def prune(connection: Any, retention: float) -> int:
 def _values(note: Note) -> tuple[Any, ...]:
     at = note.at
     return (
-        at.topic, at.partition, at.offset, at.timestamp, note.mail_type, note.key,
-        note.fingerprint, note.catalogue, note.would, note.detail, note.occurred_at,
+        at.topic, at.partition, at.offset, at.timestamp, note.mail_type and plain(note.mail_type),
+        note.key, note.fingerprint, note.catalogue, note.would, plain(note.detail),
+        note.occurred_at,
     )  # fmt: skip
 
 

@@ -61,6 +61,17 @@ async def test_a_record_that_comes_again_has_one_note(onlooker: Onlooker, desk: 
     assert await desk.notes(START, 8) == [last, _note(2)]
 
 
+async def test_a_note_holds_no_address_and_nothing_that_postgres_refuses(
+    onlooker: Onlooker, desk: Desk
+) -> None:
+    """Law: whatever a producer calls its events, the shadow goes on."""
+    strange = replace(_note(1), mail_type="a\0b", detail="unknown_type: ada@example.org \ud800")
+    await onlooker.note(strange)
+    [read] = await desk.notes(START, 8)
+    assert read.mail_type == "a\N{REPLACEMENT CHARACTER}b"
+    assert read.detail == "unknown_type: (address) ?"
+
+
 async def test_an_onlooker_sees_the_guard_and_changes_nothing_of_it(
     onlooker: Onlooker, guard: Guard, sql: Sql
 ) -> None:
