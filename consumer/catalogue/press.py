@@ -32,6 +32,7 @@ from consumer.model import Address, Bad, Json, Mail, Message, Reason
 LONGEST_SUBJECT: Final = 255  # characters; a longer one is a body in the wrong place
 AUTO_SUBMITTED: Final = ("Auto-Submitted", "auto-generated")  # RFC 3834: robots do not answer it
 
+LONGEST_LINK: Final = 900  # characters: a header's line holds 998, and a link is never broken
 _OF_LINKS: Final = "!#$%&'()*+,/:;=?@[]~-._"  # what a link in a header may hold as it is
 _SPACES = re.compile(r"[ \t\r\n]+")
 
@@ -141,6 +142,8 @@ def _headers(says: Declaration, mail: Mail) -> tuple[tuple[str, str], ...]:
 def _leaving(rule: Unsubscribe, link: str | None) -> Iterator[tuple[str, str]]:
     """Say how to leave the list (RFC 2369), and that one click will do (RFC 8058)."""
     ways = [] if link is None else [f"<{quote(link, safe=_OF_LINKS)}>"]
+    if ways and len(ways[0]) > LONGEST_LINK:
+        raise _NotAMail(f"the link to unsubscribe is longer than {LONGEST_LINK} characters")
     ways += [] if rule.mailto is None else [f"<mailto:{quote(rule.mailto, safe='@+')}>"]
     if ways:
         yield "List-Unsubscribe", ", ".join(ways)

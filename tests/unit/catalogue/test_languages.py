@@ -143,6 +143,21 @@ def test_variants_are_part_of_the_digest(tmp_path: Path) -> None:
     assert digest(tmp_path / "d", **{"_layouts/ja/hi.j2": "では"}) == first  # no mail of it is ja
 
 
+def test_a_former_edition_has_the_words_of_its_languages(tmp_path: Path) -> None:
+    """A repeat of an open row is the same mail byte for byte, in German too."""
+    first = open_shop(tmp_path / "a", FILES | LAYOUT)
+    changes = {"note/de/subject.j2": "Neu, {{ name }}", "_layouts/fr/hi.j2": "Neuf"}
+    second = open_shop(tmp_path / "b", FILES | LAYOUT | changes)
+    [edition] = first.editions
+    before = second.former(edition)
+    assert before is not None
+    for locale in ("de", "fr", "en"):
+        mail = mail_of(first, note(nick=locale))
+        assert before.render(mail) == first.render(mail)
+    german = mail_of(first, note(nick="de"))
+    assert second.render(german) != first.render(german)
+
+
 LAYOUT: dict[str, str | None] = {
     "_layouts/hi.j2": "Hi",
     "_layouts/fr/hi.j2": "Salut",

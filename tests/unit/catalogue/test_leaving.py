@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.catalogue.shop import MAIL, message_of, mistakes, note, open_shop
+from consumer.model import Bad
+from tests.unit.catalogue.shop import MAIL, mail_of, message_of, mistakes, note, open_shop
 
 URL = 'url = { path = "nick", default = "" }\n'
 POST = ("List-Unsubscribe-Post", "List-Unsubscribe=One-Click")
@@ -57,6 +58,13 @@ def test_a_mail_that_says_nothing_of_it_has_none(tmp_path: Path) -> None:
     assert message_of(open_shop(tmp_path), note()).headers == (
         ("Auto-Submitted", "auto-generated"),
     )
+
+
+def test_a_link_too_long_for_a_header_makes_no_mail(tmp_path: Path) -> None:
+    catalogue = open_shop(tmp_path, {"note/mail.toml": f"{MAIL}[unsubscribe]\n{URL}"})
+    bad = catalogue.render(mail_of(catalogue, note(nick=f"https://shop.example/{'x' * 900}")))
+    assert isinstance(bad, Bad)
+    assert bad.detail == "note: the link to unsubscribe is longer than 900 characters"
 
 
 def test_it_is_said_once(tmp_path: Path) -> None:
