@@ -92,9 +92,9 @@ MAIL_TOML = {
         'version = "Resend 2"\n' + MAIL,
         "note/mail.toml:1: version: names that begin with 'resend' are those of mails made again",
     ),
-    "not yet: key history": (
+    "a key that changes nothing": (
         MAIL + "[[key]]\nsince = 1\n",
-        "note/mail.toml:9: key: unknown member",
+        "note/mail.toml:9: key.0: says nothing beside since: name what changes",
     ),
 }
 
