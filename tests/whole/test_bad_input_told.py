@@ -1,4 +1,4 @@
-"""Dead letters as an operator sees them, and secrets that nobody may see."""
+"""Dead letters as an operator sees them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from typing import Any
 import orjson
 
 from tests.doubles.engine import Double
-from tests.doubles.script import Fault
 from tests.whole.bad_records import no_mail, unreadable
 from tests.whole.commands import answer, run
-from tests.whole.events import receipt, receipts, reset
+from tests.whole.events import receipt, receipts
 from tests.whole.placing import large_topic, publish, work
 from tests.whole.shapes import CANARY
 from tests.whole.stack import Stack
@@ -97,34 +96,6 @@ def _publish_oddly(stack: Stack, value: str) -> None:
     )
 
 
-async def test_a_link_with_a_token_is_shown_nowhere(stack: Stack, double: Double) -> None:
-    """A reset that is sent, one refused, one that no mail comes of, and one that differs."""
-    double.script.for_recipient("refused@example.com", _rejection())
-    sent, refused, bad = (_reset(n) for n in ("sent", "refused", "bad"))
-    bad["data"]["reset"]["expires_at"] = "canary-token"
-    other = _reset("sent")
-    other["data"]["reset"]["url"] += "-other"
-    await stack.publish(stack.accounts, map(orjson.dumps, (sent, refused, bad)), partition=0)
-    worker = await work(stack, stack.accounts)
-    await stack.publish(stack.accounts, [orjson.dumps(other)], partition=0)
-    await stack.finished(stack.accounts)
-    metrics = (await worker.get("/metrics"))[1]
-    await worker.stop()
-    assert await stack.letters() == {"rejected": 1, "invalid": 1, "conflict": 1}
-    told = await stack.told()
-    assert len(told) == 4
-    rows = [dict(row) for row in await stack.sql("SELECT * FROM sent_message")]
-    details = await stack.sql("SELECT detail FROM dead_letter")
-    for said in (
-        worker.log.read_text(),
-        metrics,
-        str(told),
-        str(rows),
-        str(details),
-    ):
-        assert CANARY not in said.lower()
-
-
 async def _shown(stack: Stack, letter: dict[str, Any]) -> None:
     number = str(letter["id"])
     told, facts, raw = await asyncio.gather(
@@ -134,16 +105,6 @@ async def _shown(stack: Stack, letter: dict[str, Any]) -> None:
     assert CANARY.encode() not in told.output
     assert answer(facts) == letter
     assert raw.output == b64decode(letter["record_value"])
-
-
-def _reset(name: str) -> dict[str, Any]:
-    made: dict[str, Any] = orjson.loads(reset(f"id-{name}", f"{name}@example.com"))
-    made["data"]["reset"]["url"] = "https://accounts.shop.example/reset?token=canary-token"
-    return made
-
-
-def _rejection() -> Fault:
-    return Fault("status", 422, '{"ErrorCode":300,"Message":"canary-token is refused"}')
 
 
 def _bytes(letter: dict[str, Any]) -> tuple[bytes | None, bytes | None, list[list[Any]]]:
