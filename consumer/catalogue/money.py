@@ -25,6 +25,7 @@ _NO_MINOR: Final = frozenset(
 _THOUSANDTHS: Final = frozenset({"BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"})
 # CLDR wants a space between a code of letters and the digits ("CHF 10.00"); Babel leaves it out.
 _TIGHT: Final = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+_EXACT: Final = re.compile(r"(-?)([0-9]{1,18})(?:\.([0-9]{1,3}))?")
 _MOST: Final = 10**18  # what a decimal of Python's default precision holds with room to spare
 _GROUPED: Final = 1_000  # the first whole amount that is grouped
 _PROBES: Final = (0, 1, 9, 10, 99, 100, 1_000, 99_999, 100_000, 123_456, 1_234_567, 999_999_999)
@@ -43,12 +44,25 @@ class AmountError(ValueError):
 
 
 def money(amount: object, currency: object, locale: str) -> str:
-    """Write an integer of minor units: 1999, "EUR" in "de" is "19,99 €". No arithmetic."""
-    if type(amount) is not int:  # nor a bool, which is one to Python
-        raise AmountError(f"an amount is an integer of minor units, not {_kind(amount)}")
+    """Write an integer of minor units: 1999, "EUR" in "de" is "19,99 €". No arithmetic.
+
+    Or an exact text with just the decimals of its currency, as Avro's decimals become: "19.99".
+    """
     if type(currency) is not str:
         raise AmountError(_NO_CURRENCY)
+    if type(amount) is str:
+        return _written(_minor_units(amount, currency), currency, locale)
+    if type(amount) is not int:  # nor a bool, which is one to Python
+        raise AmountError(f"an amount is an integer of minor units, not {_kind(amount)}")
     return _written(amount, currency, locale)
+
+
+def _minor_units(text: str, currency: str) -> int:
+    """Take the point out. With other decimals than the currency's it could mean two amounts."""
+    match = _EXACT.fullmatch(text)
+    if match is None or len(match[3] or "") != exponent(currency):
+        raise AmountError("an amount in a text has exactly the decimals of its currency")
+    return int(match[1] + match[2] + (match[3] or ""))
 
 
 _NO_CURRENCY: Final = "the currency is not a current ISO 4217 code"

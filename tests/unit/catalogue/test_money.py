@@ -70,12 +70,40 @@ def test_known_amounts(amount: int, currency: str, locale: str, written: str) ->
 
 
 @pytest.mark.parametrize(
+    ("text", "currency", "amount"),
+    [
+        ("19.99", "EUR", 1999),
+        ("-0.05", "EUR", -5),
+        ("0.00", "EUR", 0),
+        ("1500", "JPY", 1500),
+        ("4.250", "KWD", 4250),
+        ("9999999999999.99", "EUR", 999999999999999),
+    ],
+)
+def test_an_exact_text_with_its_currencys_decimals_is_an_amount(
+    text: str, currency: str, amount: int
+) -> None:
+    """As a producer's decimals come (Avro's become such texts)."""
+    assert money(text, currency, "de") == money(amount, currency, "de")
+
+
+@pytest.mark.parametrize(
     ("amount", "currency"),
     [
         (10.285, "EUR"),  # floats are refused: they are off by a cent somewhere
         (19.0, "EUR"),
         ("1999", "EUR"),
         ("19,99", "EUR"),
+        ("19.990", "EUR"),  # so could 1999 be: of cents, or of euros
+        ("19.9", "EUR"),
+        ("1.5", "JPY"),
+        ("1.50", "KWD"),
+        ("+1.50", "EUR"),
+        (".50", "EUR"),
+        ("1.50 ", "EUR"),
+        ("1e2.00", "EUR"),
+        ("\u0661.50", "EUR"),
+        ("9" * 19 + ".00", "EUR"),
         (True, "EUR"),
         (None, "EUR"),
         ([1], "EUR"),
