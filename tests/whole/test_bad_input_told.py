@@ -10,8 +10,6 @@ from base64 import b64decode
 from collections.abc import Callable
 from typing import Any
 
-import orjson
-
 from tests.doubles.engine import Double
 from tests.whole.bad_records import no_mail, unreadable
 from tests.whole.commands import answer, run
