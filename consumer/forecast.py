@@ -1,7 +1,6 @@
 """What the service would do with a dead letter now, if a person had it go again.
 
-It walks what the resolver and the line walk (`courses`, `Making`, `leave`) and writes nothing. What
-is beyond it: what a provider will answer, and what others do meanwhile.
+Walks what the resolver and the line walk, and writes nothing. What others do is beyond it.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from consumer.guard.verdict import (
     TakeOver,
     Wait,
 )
-from consumer.leave import rehearsed
+from consumer.leave import Rehearsal
 from consumer.model import (
     Bad,
     Mail,
@@ -47,7 +46,7 @@ from consumer.model import (
     Skipped,
     Status,
 )
-from consumer.providers.fetching import Fetcher, Unfetched
+from consumer.providers.fetching import Unfetched
 
 if TYPE_CHECKING:
     from consumer.guard import DeadLetter
@@ -92,7 +91,7 @@ class Foresight:
     reading: Reading
     providers: Mapping[str, Provider]
     max_attempts: int
-    fetcher: Fetcher = field(default_factory=Fetcher)
+    rehearsal: Rehearsal
     _sends: dict[str, Row] = field(default_factory=dict)
 
     async def of(self, desk: Desk, letters: Sequence[DeadLetter]) -> list[Forecast]:
@@ -200,19 +199,20 @@ class Foresight:
         if not isinstance(ready, Message):
             return What.SKIPPED, f"rule {ready}"
         first = self.providers[mail.type.providers[0]]
-        prepared = await rehearsed(self.fetcher, first, ready)
+        prepared = await self.rehearsal.of(first, ready)
         match prepared:
             case Rejected(error):
                 return What.STILL_BAD, f"rejected: {error}"
             case Unfetched(error):
                 return What.STILL_BAD, error
-            case Prepared():
+            case Prepared() | None:
                 self._sends[mail.key] = _sent(mail, letter, first.name)
-                return What.SEND, f"through {first.name}"
+                return What.SEND, f"through {first.name}{'' if prepared else _UNSEEN}"
             case _:
                 assert_never(prepared)
 
 
+_UNSEEN = ", if its files can be had"
 _AWAY = "for a schema: the registry does not answer"
 
 

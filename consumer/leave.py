@@ -11,6 +11,8 @@ they are the same.
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, assert_never
 
@@ -61,17 +63,33 @@ def prepared_with(files: Files | None, provider: Provider, message: Message) -> 
             assert_never(files)
 
 
-async def rehearsed(
-    fetcher: Fetcher, provider: Provider, message: Message
-) -> Prepared | Rejected | Unfetched:
-    """Fetch and prepare as for a departure, of which nothing comes: for who foretells one."""
-    if not message.attachments:
-        return provider.prepare(message)
-    files = await fetcher.fetch(message.attachments)
-    try:
-        return files if isinstance(files, Unfetched) else prepared_with(files, provider, message)
-    finally:
-        files.give_back()
+@dataclass(slots=True)
+class Rehearsal:
+    """Departures of which nothing comes, for who foretells them.
+
+    `seconds`: how long files are waited for, of all mails together.
+    """
+
+    fetcher: Fetcher
+    seconds: float = math.inf
+
+    async def of(
+        self, provider: Provider, message: Message
+    ) -> Prepared | Rejected | Unfetched | None:
+        """Fetch and prepare; None: whether its files can be had was not looked for any more."""
+        if not message.attachments:
+            return provider.prepare(message)
+        if self.seconds <= 0:
+            return None
+        began = time.monotonic()
+        files = await self.fetcher.fetch(message.attachments)
+        self.seconds -= time.monotonic() - began
+        try:
+            return (
+                files if isinstance(files, Unfetched) else prepared_with(files, provider, message)
+            )
+        finally:
+            files.give_back()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from consumer.cli import printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
 from consumer.cli.events import readings, why_not
 from consumer.keys import AddressError, canonical_recipient
-from consumer.leave import rehearsed
+from consumer.leave import Rehearsal
 from consumer.model import (
     Accepted,
     Address,
@@ -136,7 +136,8 @@ def _provider(found: settings.Settings, name: str) -> Provider:
 
 async def _sent(provider: Provider, message: Message) -> _Answered:
     async with aclosing(Fetcher()) as fetcher:
-        prepared = await rehearsed(fetcher, provider, message)
+        prepared = await Rehearsal(fetcher).of(provider, message)
+    assert prepared is not None, "there is time"
     if isinstance(prepared, Unfetched):
         return _Answered(message, provider.name, Transient(prepared.error), 0.0)
     if isinstance(prepared, Rejected):

@@ -26,7 +26,7 @@ from consumer.guard.verdict import (
     Wait,
     judge,
 )
-from consumer.leave import rehearsed
+from consumer.leave import Rehearsal
 from consumer.model import IMPORTED, Bad, Message, Prepared, Reason, Rejected, Skipped, SkipRule
 from consumer.providers.fetching import Fetcher, Unfetched
 
@@ -108,9 +108,9 @@ class Shadow:
                 assert_never(ready)
 
     async def _prepared(self, message: Message, provider: str) -> tuple[Would, str]:
-        prepared = await rehearsed(self.fetcher, self.providers[provider], message)
+        prepared = await Rehearsal(self.fetcher).of(self.providers[provider], message)
         match prepared:
-            case Prepared():
+            case Prepared() | None:
                 return Would.SEND, provider
             case Rejected(error):
                 return Would.DEAD_LETTER, f"{Reason.REJECTED}: {error}"

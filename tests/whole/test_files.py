@@ -10,6 +10,7 @@ import pytest
 
 from tests.doubles.engine import Double, Fault
 from tests.doubles.filing import FileServer
+from tests.whole.commands import answer, run
 from tests.whole.conftest import At
 from tests.whole.events import receipt, receipts, reset
 from tests.whole.placing import until, work
@@ -94,7 +95,9 @@ async def test_a_file_that_is_not_there_uses_up_rounds_and_the_reason_can_be_rea
     assert files.asked["/late.pdf"] == 8  # four rounds of two
     assert double.ledger.attempts == 1
 
+    assert await _foretold(stack) == [("still_bad", "attachment 1: HTTP 404")]
     files.keep("/late.pdf", PDF)
+    assert await _foretold(stack) == [("send", "through postmark")]
     await stack.sql(
         "UPDATE dead_letter SET status = 'parked', replay = true, next_check_at = now()"
     )
@@ -164,6 +167,12 @@ async def test_a_repeat_fetches_again_and_is_the_same_mail(at: At, files: FileSe
         assert await settled_by(stack) == {"repeat": 1}
         assert double.ledger.summary()["accepted_twice"] == 0
         assert double.ledger.attempts == 2
+
+
+async def _foretold(stack: Stack) -> list[tuple[str, str]]:
+    """Ask what a replay would do; it fetches the file to say so, and does nothing else."""
+    told = answer(await run(stack, "replay", "--json"))
+    return [(one["what"], one["detail"]) for one in told["forecast"]]
 
 
 async def _parked(stack: Stack, failures: int) -> bool:

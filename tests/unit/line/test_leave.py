@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from consumer.hand import Departure
 from consumer.intake.hold import Hold
-from consumer.leave import Leave, Leaves, rehearsed
+from consumer.leave import Leave, Leaves, Rehearsal
 from consumer.model import (
     Address,
     Attachment,
@@ -196,10 +196,13 @@ async def test_a_rehearsal_holds_nothing_in_the_end() -> None:
     world = World()
     world.fetcher.gate.set()
     provider = world.leaves.routes.by_name["postmark"].provider
-    ready = await rehearsed(cast("Any", world.fetcher), provider, MESSAGE)
+    rehearsal = Rehearsal(cast("Any", world.fetcher), seconds=60)
+    ready = await rehearsal.of(provider, MESSAGE)
     assert isinstance(ready, Prepared)
     assert ready.body == b"pdf"
     assert await world.fetcher.all_given_back()
     world.fetcher.fails = "attachment 1: HTTP 404"
-    ready = await rehearsed(cast("Any", world.fetcher), provider, MESSAGE)
-    assert ready == Unfetched("attachment 1: HTTP 404")
+    assert await rehearsal.of(provider, MESSAGE) == Unfetched("attachment 1: HTTP 404")
+    rehearsal.seconds = 0.0
+    assert await rehearsal.of(provider, MESSAGE) is None
+    assert isinstance(await rehearsal.of(provider, PLAIN), Prepared)
