@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 from consumer.catalogue import Catalogue
 from consumer.cli import printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
+from consumer.cli.asked import decoding
 from consumer.cli.catalogues import CatalogueOption, open_catalogue
 from consumer.cli.events import Reading, readings, why_not
 from consumer.cli.key import HeaderOption, TopicOption
@@ -58,16 +60,14 @@ def render(
       sendonce render event.json --out /tmp/mails
       sendonce render --watch
     """  # noqa: D301 - click's mark: keep these lines
+    look = partial(readings, topic=topic, headers=header, read=decoding(config, catalogue))
     if watch:
-        show_changes(file, port, config, catalogue)
+        show_changes(file, port, config, catalogue, look)
         return
     if file is None:
         raise Stop("name an event or an example, or --watch all of them", 2)
     opened = open_catalogue(config, catalogue)
-    results = [
-        _rendered(opened, reading)
-        for reading in readings(opened, file, topic=topic, headers=header)
-    ]
+    results = [_rendered(opened, reading) for reading in look(opened, file)]
     facts = [_facts(reading, result, out) for reading, result in results]
     if as_json:
         printing.document(facts)

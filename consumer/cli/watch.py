@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -25,13 +25,22 @@ PORT: Final = 8090
 _CLOSING: Final = 0.2  # seconds for pages that wait for news
 
 
-def watch(named: str | None, port: int, config: Path, alone: Path | None) -> None:
+def watch(
+    named: str | None,
+    port: int,
+    config: Path,
+    alone: Path | None,
+    read: Callable[[Catalogue, str], Sequence[Reading]] = readings,
+) -> None:
     """Serve a page of all examples, or of the events of `named`, until somebody stops it."""
 
     def load() -> Sequence[Proof]:
         try:
-            return list(_proofs(open_catalogue(config, alone), named))
-        except Stop as stop:
+            catalogue = open_catalogue(config, alone)
+            names = [named] if named else sorted(catalogue.types)
+            events = [reading for name in names for reading in read(catalogue, name)]
+            return [_proof(catalogue, reading) for reading in events]
+        except Stop as stop:  # ends a command; here it is one more thing to mend
             raise ValueError(stop.message) from None
 
     preview = Preview(lambda: _roots(config, alone, named), load)
@@ -61,14 +70,8 @@ def _roots(config: Path, alone: Path | None, named: str | None) -> list[Path]:
     return [folder, config, *([Path(named)] if named else [])]
 
 
-def _proofs(catalogue: Catalogue, named: str | None) -> Iterator[Proof]:
-    for name in [named] if named else sorted(catalogue.types):
-        for reading in readings(catalogue, name):
-            yield Proof(_short(reading.place), _printed(catalogue, reading))
-
-
-def _short(place: str) -> str:
-    return place.removesuffix(":1")
+def _proof(catalogue: Catalogue, reading: Reading) -> Proof:
+    return Proof(reading.place.removesuffix(":1"), _printed(catalogue, reading))
 
 
 def _printed(catalogue: Catalogue, reading: Reading) -> Message | str:

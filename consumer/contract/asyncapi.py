@@ -16,7 +16,9 @@ from consumer.contract.messages import Form, JsonObject, forms
 from consumer.contract.outcomes import EXAMPLE, SCHEMA
 from consumer.contract.schemas import translated
 
-OUTCOMES: Final = "outcomes"  # the channel's name where no configuration names the topic
+# Names that no topic and no mail type has: theirs begin with a letter or a digit.
+OUTCOMES: Final = "_outcomes"  # the channel, where no configuration names the topic
+OUTCOME: Final = "_outcome"  # the operation
 
 _TITLE: Final = "Events that become mail"
 _ABOUT: Final = """\
@@ -121,11 +123,9 @@ def _add_outcomes(whole: JsonObject, house: House) -> None:
     if house.outcomes is None:
         return
     name = house.outcomes or OUTCOMES
-    whole["channels"][name] = {
-        "address": house.outcomes or None,
-        "messages": {"outcome": {"$ref": "#/components/messages/outcome"}},
-    }
-    whole["operations"]["outcome"] = _outcome(name)
+    channel = whole["channels"].setdefault(name, {"address": house.outcomes or None})
+    channel.setdefault("messages", {})["outcome"] = {"$ref": "#/components/messages/outcome"}
+    whole["operations"][OUTCOME] = _outcome(name)
     whole["components"]["schemas"]["outcome"] = SCHEMA
     whole["components"]["messages"]["outcome"] = {
         "title": "What became of an event",

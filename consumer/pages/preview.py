@@ -50,6 +50,7 @@ class Preview:
         self._roots = roots
         self._load = load
         self._look = look
+        self._places = roots()
         self._changed = asyncio.Condition()
         self.edition = Edition()
 
@@ -62,17 +63,18 @@ class Preview:
         """Look for changes for ever."""
         before: Stamp | None = None
         while True:
-            now = await asyncio.to_thread(lambda: stamp(self._roots()))
+            now = await asyncio.to_thread(stamp, self._places)
             if now != before:
                 before = now
                 await self._publish(await asyncio.to_thread(self._next))
             await asyncio.sleep(self._look)
 
     def _next(self) -> Edition:
+        self._places = self._roots()  # a changed configuration may name another folder
         try:
             return Edition(self._load())
         except Exception as error:  # noqa: BLE001 - half a file, saved: shown, and looked at again
-            return Edition(self.edition.proofs, faults(error, self._roots()[0]))
+            return Edition(self.edition.proofs, faults(error, self._places[0]))
 
     async def _publish(self, edition: Edition) -> None:
         async with self._changed:

@@ -13,6 +13,7 @@ from typing import Final
 
 README: Final = Path(__file__).parents[2] / "schemas" / "README.md"
 MAIL: Final = "invoice.overdue"
+WORKFLOW: Final = ".github/workflows/mails.yml"
 
 _FILE: Final = re.compile(r"^`(\S+)`\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHELL: Final = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -45,6 +46,11 @@ def commands(program: str = "sendonce") -> Iterator[list[str]]:
             words = line.partition("#")[0].split()
             if words[:1] == [program]:
                 yield words[1:]
+
+
+def checks() -> list[str]:
+    """Return the commands of the program in the CI workflow that the page shows."""
+    return re.findall(r"run: (sendonce .*)$", files()[WORKFLOW], re.MULTILINE)
 
 
 def kcat() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from tests.whole.worker import Worker
 
 KEY = send_key(tutorial.MAIL, "INV-2026-0042", "ada@example.com")
 LONGEST = 60.0
+REPOSITORY = Path(__file__).parents[2]
 
 
 @dataclass
@@ -83,13 +85,35 @@ async def walk(
         "SENDONCE_KAFKA__GROUP_ID": topic,
         "SENDONCE_POSTGRES__DSN": dsn,
         "SENDONCE_ADMIN__PORT": "0",
-        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "PYTHONPATH": str(REPOSITORY),
     }
     walk = Walk(tmp_path, environ)
     yield walk
     if walk.worker is not None:
         await walk.worker.kill()
     await postgres.drop(dsn)
+
+
+def test_the_workflow_holds_a_pull_request_against_the_branch(tmp_path: Path) -> None:
+    """The first pull request passes; a later one that changes a key in place does not."""
+    tutorial.write(tmp_path)
+    git = (
+        "git init -q -b main; git config user.name a; git config user.email a@example.com;"
+        "git add .; git commit -qm mails; git update-ref refs/remotes/origin/main HEAD"
+    )
+    assert in_shell(tmp_path, git) == 0
+    plain, against = tutorial.checks()
+    assert (in_shell(tmp_path, plain), in_shell(tmp_path, against)) == (0, 0)
+    rules = tmp_path / f"schemas/{tutorial.MAIL}/mail.toml"
+    rules.write_text(rules.read_text().replace('"invoice.id"  ', '"invoice.url" '))
+    assert (in_shell(tmp_path, plain), in_shell(tmp_path, against)) == (0, 1)
+
+
+def in_shell(folder: Path, command: str) -> int:
+    program = f'sendonce() {{ {sys.executable} -m consumer "$@"; }}'
+    environ = {**os.environ, "GITHUB_BASE_REF": "main", "PYTHONPATH": str(REPOSITORY)}
+    words = ["sh", "-ec", f"{program}; {command}"]
+    return subprocess.run(words, cwd=folder, env=environ, check=False, timeout=LONGEST).returncode
 
 
 async def test_the_tutorial_walks_from_an_empty_folder_to_a_mail(walk: Walk) -> None:

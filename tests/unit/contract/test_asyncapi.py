@@ -105,8 +105,8 @@ def test_the_configuration_names_servers_and_outcomes(tmp_path: Path) -> None:
     whole = document(known, House(["kafka:9092"], encrypted=True, outcomes="email.outcomes"))
     assert whole["servers"]["kafka-1"] == {"host": "kafka:9092", "protocol": "kafka-secure"}
     assert whole["channels"]["email.outcomes"]["address"] == "email.outcomes"
-    assert "outcome" not in document(known, House(outcomes=None))["operations"]
-    assert document(known, House())["channels"]["outcomes"]["address"] is None
+    assert set(document(known, House(outcomes=None))["operations"]) == {"note"}
+    assert document(known, House())["channels"]["_outcomes"]["address"] is None
 
 
 def test_the_outcome_schema_is_the_outcome_record() -> None:
