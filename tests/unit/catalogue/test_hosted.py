@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.unit.catalogue.shop import MAIL, message_of, mistakes, note, open_shop
+from tests.unit.catalogue.test_languages import LOCALE
 
 BOTH = '[template]\npostmark = "receipt-2"\nfile = "f"\n'
 ONE = '[template]\npostmark = "receipt-2"\n'
@@ -56,3 +57,13 @@ def test_a_template_is_for_a_provider_of_the_mail(tmp_path: Path) -> None:
 def test_a_mail_of_ours_carries_no_model(tmp_path: Path) -> None:
     message = message_of(open_shop(tmp_path), note())
     assert (message.templates, message.model) == ({}, {})
+
+
+def test_the_model_says_which_language_it_is_in(tmp_path: Path) -> None:
+    """So that one template of the provider can hold them all; the subject is in it already."""
+    files: dict[str, str | None] = {"note/ar/subject.j2": "مرحبا {{ name }}", **NO_BODIES}
+    catalogue = open_shop(tmp_path, {"note/mail.toml": LOCALE + BOTH, **files})
+    arabic = message_of(catalogue, note(nick="ar-KW"))
+    assert (arabic.model["lang"], arabic.model["dir"]) == ("ar-KW", "rtl")
+    assert arabic.model["subject"] == arabic.subject == "مرحبا Ada"
+    assert message_of(catalogue, note(nick="ja")).model["lang"] == "en-GB"
