@@ -65,8 +65,8 @@ MISTAKES = {
         "note/de/body.html.j2:1: a link's value goes through the filter",
     ),
     "fails in one language": (
-        {"note/de/subject.j2": "{{ name | money('EUR') }}"},
-        "note/examples/one.json: invalid: note/de/subject.j2:1: an amount is an integer of",
+        {"note/de/subject.j2": "{{ name | number }}"},
+        "note/examples/one.json: invalid: note/de/subject.j2:1: only integers are written",
     ),
     "no reader's locale": (
         {"note/mail.toml": MAIL, "note/de/subject.j2": "Hallo {{ name }}"},
