@@ -29,9 +29,7 @@ def facts(letter: DeadLetter) -> dict[str, object]:
         "next_check_at": letter.next_check_at,
         "replay": letter.replay,
         "note": letter.note,
-        "sealed": letter.sealed,
-        "wiped_at": letter.wiped_at,
-        "locked": letter.locked,
+        **_keeping(letter),
     }
 
 
@@ -50,6 +48,12 @@ def _shown(name: str) -> str:
 
 def _base64(content: bytes | None) -> str | None:
     return None if content is None else b64encode(content).decode()
+
+
+def _keeping(letter: DeadLetter) -> dict[str, object]:
+    """Say how its record is kept, where it is not simply there."""
+    how = {"sealed": letter.sealed, "wiped_at": letter.wiped_at, "locked": letter.locked}
+    return {name: value for name, value in how.items() if value is not None}
 
 
 def gone(letter: DeadLetter) -> str | None:

@@ -55,7 +55,9 @@ class Seen:
 
     @property
     def changed(self) -> list[int]:
-        return [one.letter.id for one in _with_record(self.forecasts) if one.letter.id not in self.due]
+        return [
+            one.letter.id for one in _with_record(self.forecasts) if one.letter.id not in self.due
+        ]
 
 
 IdsArgument = Annotated[

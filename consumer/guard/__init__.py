@@ -11,9 +11,12 @@ guard.py ─▶ connections.py   of one worker
          ─▶ lanes.py         one connection: repeats, timeouts
          ─▶ claims.py (▶ takeovers.py)   attempts.py   leases.py
             outcomes.py, proofs.py (▶ transitions.py, pure; ▶ writes.py)
-            parking.py   doubts.py   hearing.py   sweep.py   telling.py   upkeep.py
+            parking.py   doubts.py   hearing.py   sweep.py   telling.py
             reading.py   letters.py   history.py   rows.py
+            upkeep.py ▶ wiping.py, blanking.py
 desk.py  ─▶ operators.py   resends.py   links.py      what a person asks for
+         ─▶ forgetting.py ▶ erasing.py, mentions.py (pure)
+letters  ─▶ privacy.py ▶ sealing.py                   what of a record is written, and in what form
 """
 
 from consumer.guard.errors import (

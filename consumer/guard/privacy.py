@@ -19,9 +19,10 @@ HASH_BYTES: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Lifetime:
-    """How long a record of a type can become a mail: after that its letter's bytes are wiped.
+    """How long a record can become a mail: after that its letter's bytes are wiped.
 
-    `mail_type` None: any letter of this topic whose type is none of the catalogue's.
+    Of a private mail type; where that is None, of the records of a topic that carries such types,
+    whose own type is none of the catalogue's.
     """
 
     topic: str

@@ -26,9 +26,9 @@ SOME: Final = 50  # letters sealed at once: each may hold a megabyte
 OF_PRIVATE_TYPES = """
       FROM dead_letter d
       JOIN unnest($1::text[], $2::text[], $3::interval[]) AS a(topic, kind, age)
-        ON d.topic = a.topic
-       AND (d.event_type = a.kind
-            OR (a.kind IS NULL AND (d.event_type IS NULL OR d.event_type <> ALL($4::text[]))))
+        ON d.event_type = a.kind
+        OR (a.kind IS NULL AND d.topic = a.topic
+            AND (d.event_type IS NULL OR d.event_type <> ALL($4::text[])))
      WHERE d.wiped_at IS NULL
 """
 WIPE = f"""

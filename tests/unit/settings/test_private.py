@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import base64
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from consumer.model import MailType
 from consumer.privacy import STAND_IN, privacy
 from consumer.settings.private import decoded
 from tests.unit.settings.configurations import Loader
@@ -59,6 +62,24 @@ def test_who_blanks_addresses_has_a_key_to_find_them_by(settings: Loader) -> Non
     assert (
         settings(blank + '[guard]\nfingerprint_key = "k"').privacy.blank_recipients_after == 604800
     )
+
+
+def test_what_is_private_is_what_the_catalogue_declares(settings: Loader) -> None:
+    """Law: on a topic that carries a private type, what cannot be read lives as long as any."""
+    types = [_type("reset", "accounts", 1800.0, private=True), _type("welcome", "accounts", 3600.0),
+             _type("receipt", "orders", 60.0)]  # fmt: skip
+    known = SimpleNamespace(types={one.name: one for one in types})
+    found = privacy(settings(), cast("Any", known))
+    assert found.plain_types == {"welcome", "receipt"}
+    assert found.plain_topics == {"orders"}
+    assert [(one.topic, one.mail_type, one.seconds) for one in found.lifetimes] == [
+        ("accounts", "reset", 1800.0),
+        ("accounts", None, 3600.0),
+    ]
+
+
+def _type(name: str, topic: str, max_age: float, *, private: bool = False) -> MailType:
+    return MailType(name, topic, ("file",), "shop", max_age, private=private)
 
 
 def test_without_a_ring_the_key_of_fingerprints_stands_in(settings: Loader) -> None:
