@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 import pytest
+import trustme
+from aiohttp import connector
 from pydantic import TypeAdapter
 
 from consumer.model import Answer, Enclosed, Message, Prepared
@@ -58,3 +61,22 @@ async def http(request: pytest.FixtureRequest) -> AsyncIterator[Stage]:
     kind: Kind = request.param
     async with kind.start() as double, on_stage(kind, double) as ready:
         yield ready
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture
+def server_tls(authority: trustme.CA) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(context)
+    return context
+
+
+@pytest.fixture
+def trusting(authority: trustme.CA, monkeypatch: pytest.MonkeyPatch) -> None:
+    context = ssl.create_default_context()
+    authority.configure_trust(context)
+    monkeypatch.setattr(connector, "_SSL_CONTEXT_VERIFIED", context)

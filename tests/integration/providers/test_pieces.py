@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -25,7 +26,7 @@ from consumer.providers.oneshot import PastDeadlineError
 from tests.doubles.mails import lease, mail
 from tests.doubles.smtp import SmtpDouble
 from tests.integration.providers.conftest import OPTIONS
-from tests.integration.providers.ear import provider_for
+from tests.integration.providers.ear import OK, provider_for
 from tests.integration.providers.paper import Paper, one_shot
 
 LARGE = bytes(range(256)) * (8 << 10)  # 2 MiB
@@ -155,6 +156,28 @@ async def test_a_connection_that_breaks_in_the_middle_of_an_upload_sent_nothing(
         assert isinstance(ready, Prepared)
         assert isinstance(await provider.attempt(ready, lease()), Transient)
     server.close()
+
+
+@pytest.mark.usefixtures("trusting")
+async def test_over_tls_it_arrives_whole(server_tls: ssl.SSLContext) -> None:
+    """Pieces are cut anew for TLS, and no smaller buffer loses one."""
+    got = bytearray()
+
+    async def reads(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
+        got.extend(await reader.readexactly(length))
+        writer.write(OK)
+        writer.close()
+
+    server = await asyncio.start_server(reads, "127.0.0.1", 0, ssl=server_tls)
+    url = f"https://localhost:{server.sockets[0].getsockname()[1]}"
+    async with provider_for(url) as provider:
+        ready = provider.prepare(mail(attachments=(FILE,)), (Enclosed(FILE, LARGE * 3),))
+        assert isinstance(ready, Prepared)
+        assert await provider.attempt(ready, lease()) == Accepted("id")
+    server.close()
+    assert bytes(got) == ready.body
 
 
 class Fading(Lease):

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-import trustme
-from aiohttp import connector
 
 from consumer.model import (
     Accepted,
@@ -204,22 +202,3 @@ class Signing:
 
     def read(self, status: int, headers: Mapping[str, str], body: bytes) -> Answer:
         raise ZeroDivisionError
-
-
-@pytest.fixture(scope="module")
-def authority() -> trustme.CA:
-    return trustme.CA()
-
-
-@pytest.fixture
-def server_tls(authority: trustme.CA) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("localhost").configure_cert(context)
-    return context
-
-
-@pytest.fixture
-def trusting(authority: trustme.CA, monkeypatch: pytest.MonkeyPatch) -> None:
-    context = ssl.create_default_context()
-    authority.configure_trust(context)
-    monkeypatch.setattr(connector, "_SSL_CONTEXT_VERIFIED", context)

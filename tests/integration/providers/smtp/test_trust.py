@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from consumer.model import Accepted, Answer, Blocked, Transient
+from consumer.model import Accepted, Answer, Blocked, Prepared, Transient
 from consumer.providers.smtp import SmtpOptions
+from tests.doubles.mails import KEY, lease
 from tests.doubles.smtp import SmtpDouble
+from tests.integration.providers.enclosures import PDF, arrived, enclosed, with_files
 from tests.integration.providers.smtp.dialogue import provider_for, send
 
 
@@ -26,6 +28,19 @@ async def test_mail_and_password_travel_over_tls(
             assert isinstance(answer, Blocked)
             assert answer.error.startswith("smtp 535")
         assert double.ledger.total == 1
+
+
+@pytest.mark.parametrize("implicit", [False, True])
+async def test_so_do_files_whole(
+    server_tls: ssl.SSLContext, ca_file: Path, *, implicit: bool
+) -> None:
+    file = enclosed("scan.pdf", PDF * 8000)
+    async with SmtpDouble(context=server_tls, implicit=implicit) as double:
+        async with provider_for(double, ca_file=ca_file) as provider:
+            ready = provider.prepare(with_files(file), (file,))
+            assert isinstance(ready, Prepared)
+            assert isinstance(await provider.attempt(ready, lease()), Accepted)
+        assert double.ledger.brought[KEY].files == arrived(file)
 
 
 @pytest.mark.parametrize("implicit", [False, True])
