@@ -22,7 +22,6 @@ from consumer.model import Coordinates, Record
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-KEY_BYTES: Final = 32
 FORMAT: Final = b"\x01"
 NONCE_BYTES: Final = 12
 _LENGTH: Final = struct.Struct(">I")
