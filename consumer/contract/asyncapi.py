@@ -31,14 +31,19 @@ nothing that reaches the mail differs, and a *conflict*, refused loudly, if some
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """What a configuration adds. `outcomes`: the topic; "" where nobody said, None: there is none.
+    """What a configuration adds; without one, nobody knows.
 
-    `servers`: "host:port" each.
+    `servers`: "host:port" each. `outcomes`: the topic; "": nobody knows, None: there is none.
     """
 
     servers: Sequence[str] = ()
     encrypted: bool = False
     outcomes: str | None = ""
+
+    @property
+    def known(self) -> bool:
+        """Tell whether there is a configuration: then senders are addresses, not only names."""
+        return bool(self.servers)
 
 
 def document(kinds: Sequence[Kind], house: House) -> JsonObject:

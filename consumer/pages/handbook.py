@@ -57,13 +57,14 @@ def _line(kind: Kind) -> dict[str, object]:
 
 
 def _page(kind: Kind, house: House) -> str:
-    says, sender = kind.rules.declaration, kind.rules.sender
+    says = kind.rules.declaration
     return printed(
         "mail.html.j2",
         **_line(kind),
         **_shared(house),
         index=f"../{INDEX}",
-        sender=f"{sender.name} <{sender.email}>" if sender.name else sender.email,
+        sender=_sender(kind) if house.known else None,
+        sender_name=says.sender,
         since=[_key_rule(rule) for rule in says.key_rules[1:]],
         case=says.case_sensitive_entity,
         time=says.time.text if says.time else None,
@@ -74,6 +75,11 @@ def _page(kind: Kind, house: House) -> str:
         versions=[_version(kind, number) for number in kind.versions],
         samples=[_sample(sample) for sample in kind.samples],
     )
+
+
+def _sender(kind: Kind) -> str:
+    sender = kind.rules.sender
+    return f"{sender.name} <{sender.email}>" if sender.name else sender.email
 
 
 def _key_rule(rule: KeyRule) -> dict[str, object]:

@@ -88,6 +88,13 @@ def test_a_mail_of_the_providers_own_template_shows_what_that_is_given(tmp_path:
     assert not Elements(page).all("iframe")
 
 
+def test_without_a_configuration_a_sender_has_only_a_name(tmp_path: Path) -> None:
+    known = kinds(open_shop(tmp_path))
+    assert "hello@shop.example" not in handbook(known, House())["mails/note.html"]
+    page = handbook(known, House(["kafka:9092"]))["mails/note.html"]
+    assert "Shop &lt;hello@shop.example&gt;" in page
+
+
 def test_a_deployment_without_outcomes_says_so(tmp_path: Path) -> None:
     page = handbook(kinds(open_shop(tmp_path)), House(outcomes=None))["mails/note.html"]
     assert "publishes no outcomes" in page
