@@ -16,6 +16,7 @@ from consumer.model import (
     Enclosed,
     Lease,
     Prepared,
+    Rejected,
     TooLate,
     Transient,
     elapsed,
@@ -155,6 +156,29 @@ async def test_a_connection_that_breaks_in_the_middle_of_an_upload_sent_nothing(
         ready = provider.prepare(mail(attachments=(FILE,)), (Enclosed(FILE, LARGE * 3),))
         assert isinstance(ready, Prepared)
         assert isinstance(await provider.attempt(ready, lease()), Transient)
+    server.close()
+
+
+async def test_after_an_answer_that_came_too_early_nothing_completes_the_request() -> None:
+    """The next mail goes by another connection: on this one it would be read as the rest."""
+    heads: list[bytes] = []
+    kept: list[asyncio.StreamWriter] = []
+
+    async def refuses(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        kept.append(writer)
+        heads.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(b"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\n{}")
+
+    server = await asyncio.start_server(refuses, "127.0.0.1", 0, limit=1 << 14)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with provider_for(url) as provider:
+        ready = provider.prepare(mail(attachments=(FILE,)), (Enclosed(FILE, LARGE * 3),))
+        assert isinstance(ready, Prepared)
+        for _ in range(2):
+            assert isinstance(await provider.attempt(ready, lease()), Rejected)
+    assert [head[:12] for head in heads] == [b"POST /email "] * 2
+    for writer in kept:
+        writer.transport.abort()
     server.close()
 
 
