@@ -2,7 +2,8 @@
 
 A letter whose record can become no mail any more keeps its story and loses its bytes; if a person
 was still needed for it, it is given up. Never one that the service is at, or whose row is open:
-evidence of an unknown outcome is looked for with the record.
+evidence of an unknown outcome is looked for with the record. Nor one of a type that nobody knows:
+the release that does says for how long it may wait.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ WIPE = f"""
     WITH doomed AS (
         SELECT d.id {OF_PRIVATE_TYPES}
            AND d.first_failed_at < now() - a.age AND d.status <> 'parked'
+           AND NOT (d.status = 'open' AND d.reason = 'unknown_type')
            AND NOT EXISTS (SELECT FROM sent_message m
                             WHERE m.idempotency_key = d.idempotency_key
                               AND m.status IN ('sending', 'waiting', 'unknown'))

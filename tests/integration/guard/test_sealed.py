@@ -231,6 +231,15 @@ async def test_what_the_service_is_at_is_not_wiped(guard: Guard, sql: Sql) -> No
     assert await guard.tidy() == 1
 
 
+async def test_what_a_later_release_may_know_waits_for_it(guard: Guard, sql: Sql) -> None:
+    """Law: for how long an event of an unknown type may wait, nobody here can say."""
+    await guard.park(secret(), Bad(Reason.UNKNOWN_TYPE, "no folder", "account.opened"))
+    await sql(OLDER)
+    assert await guard.tidy() == 0
+    await sql("UPDATE dead_letter SET status = 'settled'")
+    assert await guard.tidy() == 1
+
+
 async def test_a_settled_letter_keeps_its_status(guard: Guard, sql: Sql) -> None:
     await guard.park(secret(), BAD)
     await sql("UPDATE dead_letter SET status = 'settled'")
