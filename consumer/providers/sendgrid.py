@@ -109,13 +109,11 @@ def _body(message: Message, enclosed: Sequence[Enclosed], template: str | None) 
     body: dict[str, Any] = {
         "personalizations": [personal],
         "from": _mailbox(message.sender),
+        **(_bodies(message) if template is None else {"template_id": template}),
         "headers": {"Message-ID": message.message_id, **dict(map(_ascii, message.headers))},
         "tracking_settings": _tracking(message),
     }
-    if template is None:
-        body |= {"subject": message.subject, "content": _content(message)}
-    else:
-        body["template_id"] = template
+    if template is not None:
         personal["dynamic_template_data"] = dict(message.model)
     if enclosed:
         body["attachments"] = [_file(each) for each in enclosed]
@@ -157,6 +155,10 @@ def _to(address: Address) -> dict[str, str]:
     where it was mended; a space helps in both cases.
     """
     return _mailbox(Address(address.email, _SPECIALS.sub(" ", address.name).strip()))
+
+
+def _bodies(message: Message) -> dict[str, Any]:
+    return {"subject": message.subject, "content": _content(message)}
 
 
 def _content(message: Message) -> list[dict[str, str]]:
