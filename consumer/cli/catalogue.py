@@ -59,7 +59,8 @@ def _house(config: Path, alone: Path | None) -> House:
         return House()
     found = settings.load(config)
     encrypted = found.kafka.security_protocol.endswith("SSL")
-    return House(found.kafka.bootstrap_servers, encrypted, found.outcomes.topic)
+    formats = {name: topic.format for name, topic in found.topics.items()}
+    return House(found.kafka.bootstrap_servers, encrypted, found.outcomes.topic, formats)
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:

@@ -71,8 +71,8 @@ def send_test(
 ) -> None:
     """Send an example through the real provider, marked [test], and say what the provider said.
 
-    The guard knows nothing of it, and it is tried once. Outside production only recipients of
-    `safety.allow` get it. Exit code 0: the provider accepted it.
+    The guard knows nothing of it, a pause does not hold it, and it is tried once. Outside
+    production only recipients of `safety.allow` get it. Exit code 0: the provider accepted it.
 
     \b
     Example:
@@ -82,7 +82,7 @@ def send_test(
     catalogue = parts.open_catalogue(found)
     mail = _mail(catalogue, example)
     message = _addressed(_message(catalogue, mail), mail, to, parts.rules(found.safety))
-    through = _provider(found, provider or mail.type.providers[0])
+    through = _provider(found, provider or mail.type.providers[0], message)
     answered = asyncio.run(_sent(through, message))
     _tell(answered, as_json=as_json)
     if not isinstance(answered.answer, Accepted):
@@ -127,10 +127,14 @@ def _addressed(message: Message, mail: Mail, to: str, rules: Rules) -> Message:
     return rules.addressed(marked)
 
 
-def _provider(found: settings.Settings, name: str) -> Provider:
+def _provider(found: settings.Settings, name: str, message: Message) -> Provider:
     options = found.providers.get(name)
     if options is None:
         raise Stop(f"there is no [providers.{name}]; known are {', '.join(found.providers)}", 2)
+    if not message.html and name not in message.templates:
+        raise Stop(
+            f"{name} keeps no template of {message.mail_type}, and the folder has no bodies", 2
+        )
     return providers.build(name, options)
 
 

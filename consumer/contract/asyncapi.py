@@ -7,8 +7,8 @@ so it is what an upstream team publishes. https://www.asyncapi.com/docs/referenc
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from consumer.contract.kinds import Kind
@@ -29,16 +29,28 @@ Keys and outcomes: two events with the same key are one mail. The second is a *d
 nothing that reaches the mail differs, and a *conflict*, refused loudly, if something does."""
 
 
+_WRAPPED: Final = {
+    "confluent": "Read here in Confluent's wire format; what is described is the data in it.",
+    "debezium": "Read here as Debezium's outbox router writes it; what is described is the payload.",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class House:
     """What a configuration adds; without one, nobody knows.
 
     `servers`: "host:port" each. `outcomes`: the topic; "": nobody knows, None: there is none.
+    `formats`: topic -> `[topics.X] format`, where one is set.
     """
 
     servers: Sequence[str] = ()
     encrypted: bool = False
     outcomes: str | None = ""
+    formats: Mapping[str, str] = field(default_factory=dict)
+
+    def wrapped(self, topic: str) -> str | None:
+        """Say what this deployment expects around the data on a topic; None: nothing."""
+        return _WRAPPED.get(self.formats.get(topic, ""))
 
     @property
     def known(self) -> bool:
@@ -49,7 +61,8 @@ class House:
 def document(kinds: Sequence[Kind], house: House) -> JsonObject:
     """Return the document; the same catalogue gives the same document."""
     written = [form for kind in kinds for form in forms(kind)]
-    channels = {topic: _channel(topic, written) for topic in sorted({k.topic for k in kinds})}
+    topics = sorted({kind.topic for kind in kinds})
+    channels = {topic: _channel(topic, written, house) for topic in topics}
     operations = {kind.name: _operation(kind) for kind in kinds}
     messages = {form.name: form.message() for form in written}
     whole: JsonObject = {
@@ -71,9 +84,11 @@ def _version(kinds: Sequence[Kind]) -> str:
     return total.hexdigest()[:12]
 
 
-def _channel(topic: str, written: Sequence[Form]) -> JsonObject:
+def _channel(topic: str, written: Sequence[Form], house: House) -> JsonObject:
     here = [form.name for form in written if form.kind.topic == topic]
+    around = house.wrapped(topic)
     return {
+        **({"description": around} if around else {}),
         "address": topic,
         "messages": {name: {"$ref": f"#/components/messages/{name}"} for name in here},
         "bindings": {"kafka": {"topic": topic, "bindingVersion": "0.5.0"}},

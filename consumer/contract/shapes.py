@@ -44,6 +44,7 @@ def _members(root: Mapping[str, Json], node: Json, steps: tuple[str, ...]) -> It
             if name not in seen:
                 seen.add(name)
                 yield from _member(root, below, (*steps, name), required=name in needed)
+        yield from _others(root, shape.get("additionalProperties"), steps)
     for shape, _ in shapes:
         if "items" in shape:
             yield from _element(root, shape["items"], (*steps, "[]"))
@@ -56,6 +57,12 @@ def _member(
     meaning = str(said.get("description") or said.get("title") or "")
     yield Member(steps, _type(said), required, _limits(said), meaning)
     yield from _members(root, node, steps)
+
+
+def _others(root: Mapping[str, Json], node: Json, steps: tuple[str, ...]) -> Iterator[Member]:
+    """Members whose names are the producer's to choose, where a schema describes them."""
+    if isinstance(node, Mapping) and node:
+        yield from _member(root, node, (*steps, "*"), required=False)
 
 
 def _element(root: Mapping[str, Json], node: Json, steps: tuple[str, ...]) -> Iterator[Member]:

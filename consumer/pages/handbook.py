@@ -65,6 +65,7 @@ def _page(kind: Kind, house: House) -> str:
         index=f"../{INDEX}",
         sender=_sender(kind) if house.known else None,
         sender_name=says.sender,
+        wrapped=house.wrapped(kind.topic),
         since=[_key_rule(rule) for rule in says.key_rules[1:]],
         case=says.case_sensitive_entity,
         time=says.time.text if says.time else None,

@@ -97,11 +97,25 @@ def test_of_several_examples_one_has_to_be_named(configured: Path, sendonce: Sen
     assert "order.receipt/other, order.receipt/paid" in said.stderr
 
 
+def test_who_keeps_no_template_of_a_mail_without_bodies_is_told_apart(
+    configured: Path, sendonce: Sendonce
+) -> None:
+    kind = configured / "schemas/order.receipt"
+    (kind / "mail.toml").write_text(
+        f'providers = ["postmark"]\n{(kind / "mail.toml").read_text()}[template]\npostmark = "t"\n'
+    )
+    for body in ("body.txt.j2", "body.html.j2"):
+        (kind / body).unlink()
+    config = configured / "sendonce.toml"
+    config.write_text(config.read_text() + '[providers.postmark]\ntoken = "x"\n')
+    said = sendonce("send-test", "order.receipt/paid", *TO, "--provider", "file")
+    assert said.exit_code == 2
+    assert "file keeps no template of order.receipt" in said.stderr
+
+
 def test_what_the_provider_refuses_is_said_and_is_code_1(
     configured: Path, sendonce: Sendonce
 ) -> None:
-    (configured / "mails").mkdir(mode=0o500)
-    (configured / "mails").rmdir()
     (configured / "mails").write_text("not a folder")
     said = sendonce("send-test", "order.receipt/paid", *TO)
     assert said.exit_code == 1

@@ -109,6 +109,13 @@ def test_the_configuration_names_servers_and_outcomes(tmp_path: Path) -> None:
     assert document(known, House())["channels"]["_outcomes"]["address"] is None
 
 
+@pytest.mark.parametrize("form", ["auto", "confluent", "debezium"])
+def test_a_topic_of_another_format_says_so(tmp_path: Path, form: str) -> None:
+    whole = document(kinds(open_shop(tmp_path)), House(formats={"orders": form}))
+    told = whole["channels"]["orders"].get("description", "")
+    assert (form == "auto") == (told == "")
+
+
 def test_the_outcome_schema_is_the_outcome_record() -> None:
     outcome = Outcome(OutcomeStatus.SENT, Coordinates("orders", 0, 1, 2), entity_id="A-1")
     _, value = encode(outcome)

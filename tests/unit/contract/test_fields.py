@@ -45,6 +45,7 @@ SHAPE: dict[str, Any] = {
         "items": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/item"}},
         "kind": {"enum": ["a", "b"]},
         "words": {"type": "array", "items": TEXT},
+        "prices": {"type": "object", "additionalProperties": {"type": "integer"}},
     },
     "allOf": [{"required": ["kind"]}],
     "anyOf": [{"properties": {"perhaps": TEXT}, "required": ["perhaps"]}, {}],
@@ -71,7 +72,7 @@ def listed(tmp_path: Path) -> dict[str, Field]:
 def test_every_member_is_listed_once_whatever_the_shape(tmp_path: Path) -> None:
     assert list(listed(tmp_path)) == [
         "order", "order.id", "to", "at", "lang", "secret", "items", "items[].name", "items[].sku",
-        "kind", "words", "words[]", "perhaps",
+        "kind", "words", "words[]", "prices", "prices.*", "perhaps",
     ]  # fmt: skip
 
 
