@@ -30,8 +30,8 @@ nothing that reaches the mail differs, and a *conflict*, refused loudly, if some
 
 
 _WRAPPED: Final = {
-    "confluent": "Read here in Confluent's wire format; what is described is the data in it.",
-    "debezium": "Read here as Debezium's outbox router writes it; what is described is the payload.",
+    "confluent": "Read here in Confluent's wire format; described is the data in it.",
+    "debezium": "Read here as Debezium's outbox router writes it; described is the payload.",
 }
 
 
