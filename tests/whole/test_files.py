@@ -143,6 +143,8 @@ async def test_a_file_server_that_hangs_keeps_no_mail_without_files(
     await stands(stack, sent=10)
     others = {key_of_reset(f"R{n}") for n in range(5)} | {key_of(f"P-{n}") for n in range(5)}
     assert set(double.ledger.accepted) == others
+    assert await worker.stop() == 0, "what waits for files is let go of at once"
+    worker = await stack.worker().start().ready(60)
     files.gate.set()
     await stands(stack, sent=110)
     assert await worker.stop() == 0

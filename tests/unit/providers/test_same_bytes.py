@@ -1,6 +1,6 @@
 """What a release of before has sent, this one repeats byte for byte: else a deploy loses evidence.
 
-Only where a provider keeps our key: a mail in doubt is repeated there, and other bytes are no repeat.
+Only where a provider keeps our key: a mail in doubt is repeated there, and other bytes are none.
 Whoever changes these on purpose has the mails that are in doubt meanwhile settled by a person.
 """
 
