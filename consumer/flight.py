@@ -104,7 +104,7 @@ class _Flight:
             result = await self._record(transition)
             self.unwritten = None
             self._mark(transition, departure)
-            self._tell(departure.route.provider.name, answer)
+            self._tell(departure, answer)
             if isinstance(result, Fenced):
                 return Overtaken()
             if not isinstance(transition, MarkWaiting):
@@ -147,17 +147,16 @@ class _Flight:
             return TooLate()
         if departure.unfetched is not None:
             return Transient(departure.unfetched)
-        self._tell_start()
+        age = time.time() - self.case.record.timestamp / 1000
+        self.pilot.metrics.append_to_attempt(mail_type.name, age)
         until = math.inf if self.doubt is None else self.doubt.until
         return await provider.attempt(departure.prepared, self.lease, until)
 
-    def _tell_start(self) -> None:
-        age = time.time() - self.case.record.timestamp / 1000
-        self.pilot.metrics.append_to_attempt(self.case.mail.type.name, age)
-
-    def _tell(self, provider: str, answer: Answer) -> None:
+    def _tell(self, departure: Departure, answer: Answer) -> None:
         """Count and log, after the outcome stands: nothing that may fail comes before it."""
-        self.pilot.metrics.attempt(provider, answer, self.took)
+        provider = departure.route.provider.name
+        if departure.unfetched is None:  # else there was no request
+            self.pilot.metrics.attempt(provider, answer, self.took)
         log.info(
             "attempt",
             key=self.lease.key,

@@ -60,7 +60,11 @@ class Flying:
         for name, route in self.world.leaves.routes.by_name.items():
             cast("Any", route.provider).attempt = self._attempt(name)
         self.guard = Guard()
-        counts: Any = SimpleNamespace(attempt=lambda *_: None, append_to_attempt=lambda *_: None)
+        self.counted: list[str] = []
+        counts: Any = SimpleNamespace(
+            attempt=lambda provider, *_: self.counted.append(provider),
+            append_to_attempt=lambda *_: None,
+        )
         self.pilot = Pilot(
             cast("Any", self.guard),
             self.world.leaves.routes,
@@ -98,7 +102,7 @@ async def test_it_uses_up_the_round_and_asks_nobody() -> None:
         MarkParked(MISSING, 300.0),
     ]
     assert landing.provider == "postmark"
-    assert (flying.asked, flying.world.out) == ([], 0)
+    assert (flying.asked, flying.counted, flying.world.out) == ([], [], 0)
 
 
 async def test_there_is_no_failover_for_want_of_a_file() -> None:
@@ -132,7 +136,7 @@ async def test_a_file_that_is_there_by_the_second_attempt_goes_along() -> None:
     flying.guard.record = record  # type: ignore[method-assign]  # the file comes meanwhile
     await flying.fly()
     assert flying.guard.written == [MarkWaiting(MISSING), MarkSent("postmark", "m-1")]
-    assert flying.asked == ["postmark"]
+    assert flying.asked == flying.counted == ["postmark"]
     assert await flying.world.fetcher.all_given_back()
 
 
