@@ -57,7 +57,7 @@ schemas = st.recursive(plain, _with_parts, max_leaves=6)
 leaves = st.fixed_dictionaries({}, optional={"type": types, "maxLength": st.integers(0, 1)})
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(schema=schemas, one=leaves, two=leaves, a=leaves, event=values)
 def test_the_translation_judges_as_the_schema_does(
     schema: Any, one: Any, two: Any, a: Any, event: Any
