@@ -69,7 +69,7 @@ def send_test(
     config: ConfigOption = DEFAULT_CONFIG,
     as_json: JsonOption = False,
 ) -> None:
-    """Send an example through the real provider, marked [test], and say what the provider said.
+    """Send an example through the real provider, marked as a test, and say what that said.
 
     The guard knows nothing of it, a pause does not hold it, and it is tried once. Outside
     production only recipients of `safety.allow` get it. Exit code 0: the provider accepted it.
