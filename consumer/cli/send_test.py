@@ -117,11 +117,13 @@ def _addressed(message: Message, mail: Mail, to: str, rules: Rules) -> Message:
     if held := rules.holds_back(replace(mail, recipient=recipient), replay=True):
         raise Stop(f"--to: {held}: outside production only who is in safety.allow gets mail")
     key = f"test-{secrets.token_hex(16)}"
+    subject = f"{MARK} {message.subject}"
     marked = replace(
         message,
         key=key,
         message_id=f"<{key}@{message.sender.email.rpartition('@')[2]}>",
-        subject=f"{MARK} {message.subject}",
+        subject=subject,
+        model={**message.model, "subject": subject} if message.model else {},  # some print this one
         to=Address(recipient),
     )
     return rules.addressed(marked)
