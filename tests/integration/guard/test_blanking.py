@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
+from consumer.admin import Heartbeat
 from consumer.guard import Guard, blanking
 from consumer.guard.desk import Desk
 from consumer.guard.mentions import mentions_of
 from consumer.model import MarkFailed, MarkSent, Reason
+from consumer.routes import Routes
+from consumer.telemetry import Metrics
+from consumer.upkeep import Upkeep
 from tests.integration.guard.builders import claim, granted, key_of, mail, record
 from tests.integration.guard.conftest import Open, Sql
 from tests.integration.guard.private import privacy
@@ -132,6 +138,34 @@ async def test_a_row_that_is_claimed_again_has_its_recipient_again(guard: Guard,
     row = await guard.look(key_of("one"), "order.receipt", at.coordinates)
     granted(await guard.claim(claim("one", at, takes=row)))
     assert await _recipients(sql) == ["ada@example.org"]
+
+
+async def test_every_worker_sees_to_it(guard: Guard, sql: Sql) -> None:
+    """Law: nobody has to ask; it is work beside the line, as pruning is."""
+    await _sent(guard, "old")
+    await _days(sql, 8)
+    done, real = asyncio.Event(), guard.tidy
+
+    async def tidy() -> int:
+        count = await real()
+        done.set()
+        return count
+
+    tasks = Upkeep(_only(tidy), Routes({}), Metrics(), ()).tasks(Heartbeat(60.0))
+    await done.wait()
+    for one in tasks:
+        one.cancel()
+    await asyncio.wait(tasks)
+    assert await _recipients(sql) == [""]
+
+
+def _only(tidy: Callable[[], Awaitable[int]]) -> Any:
+    """A guard whose every other answer is long in coming."""
+    never = asyncio.get_running_loop().create_future()
+    rest = MagicMock(**{f"{name}.return_value": never for name in ("beat", "prune")})
+    rest.count_dead_letters.return_value = rest.shelf.keep.return_value = never
+    rest.tidy = tidy
+    return rest
 
 
 async def test_unasked_nothing_is_blanked(open_guard: Open, sql: Sql) -> None:
