@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+from unittest.mock import AsyncMock
 
 import pytest
 
+from consumer.cli import parked as at_it
+from consumer.cli import replay
+from consumer.cli.foretold import foretold
+from consumer.forecast import Forecast, What
 from consumer.guard import DeadLetter
 from consumer.guard.forgetting import Forgotten
 from consumer.guard.mentions import Mentions
@@ -104,6 +111,27 @@ def test_what_was_left_alone_is_named_and_ends_with_1(desk: Desk, sendonce: Send
         "rows": 0, "given_up": 0, "dead_letters": 0, "texts": 0, "in_flight": [KEY],
         "locked": [{"id": 7, "why": "sealed under the key k1"}],
     }  # fmt: skip
+
+
+async def test_nothing_is_foretold_of_a_record_that_is_not_there() -> None:
+    """Law: what cannot be read is said so, and is neither made due nor counted as changed."""
+
+    class Eyes:
+        reading = SimpleNamespace(aclose=AsyncMock())
+        rehearsal = SimpleNamespace(fetcher=reading)
+
+        async def of(self, _desk: object, letters: Sequence[DeadLetter]) -> list[Forecast]:
+            return [Forecast(one, What.SEND, "through file", KEY) for one in letters]
+
+    kept = SimpleNamespace(letters=AsyncMock(return_value=[WIPED, LETTER, LOCKED]))
+    forecasts = await foretold(cast("Any", kept), cast("Any", Eyes()), [1, 2, 3])
+    assert [(one.what, one.letter) for one in forecasts] == [
+        (What.SEND, LETTER),
+        (What.STILL_BAD, WIPED),
+        (What.STILL_BAD, LOCKED),
+    ]
+    assert len(replay._turns(forecasts, 1.0)) == 1
+    assert replay.Seen(3, at_it.Parked(0, None), forecasts, {LETTER.id}).changed == []
 
 
 def test_an_address_finds_its_keys(desk: Desk, sendonce: Sendonce) -> None:
