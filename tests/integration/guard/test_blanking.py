@@ -162,8 +162,8 @@ async def test_every_worker_sees_to_it(guard: Guard, sql: Sql) -> None:
 def _only(tidy: Callable[[], Awaitable[int]]) -> Any:
     """A guard whose every other answer is long in coming."""
     never = asyncio.get_running_loop().create_future()
-    rest = MagicMock(**{f"{name}.return_value": never for name in ("beat", "prune")})
-    rest.count_dead_letters.return_value = rest.shelf.keep.return_value = never
+    slow = ("beat", "prune", "count_dead_letters", "shelf.keep")
+    rest = MagicMock(**{f"{name}.return_value": never for name in slow})
     rest.tidy = tidy
     return rest
 
