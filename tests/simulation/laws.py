@@ -133,9 +133,9 @@ def settled(world: World) -> bool:
 
 
 def _is_open(world: World, row: Message) -> bool:
-    """`sending` never lasts; `waiting` may, where a person was shown its record."""
+    """`sending` never lasts; `waiting` may, where a person was shown its record, and why."""
     if row.status is Status.WAITING:
-        return not _shown(world, row)
+        return not _shown(world, row, but=Reason.UNKNOWN)
     return row.status is Status.SENDING
 
 
@@ -170,12 +170,12 @@ def _waits(world: World, letter: StoredLetter) -> bool:
     return letter.status is LetterStatus.PARKED and world.read(letter.record) is not None
 
 
-def _shown(world: World, row: Message) -> bool:
+def _shown(world: World, row: Message, but: Reason | None = None) -> bool:
     """A letter of its own record, open, or parked until a deploy can read it again."""
     return any(
         letter.at == row.at
         and letter.status in OPEN_LETTER
-        and letter.reason not in REFUSED
+        and letter.reason not in (*REFUSED, but)
         and not _waits(world, letter)
         for letter in world.database.store.letters()
     )

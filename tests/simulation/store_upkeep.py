@@ -6,7 +6,7 @@ import math
 
 from consumer.guard.hearing import BAD_NEWS
 from consumer.guard.letters import LetterStatus
-from consumer.model import Row, Status
+from consumer.model import Reason, Row, Status
 from tests.simulation.store_columns import (
     CLOSED_ROW,
     OPEN_LETTER,
@@ -53,7 +53,10 @@ def _is_left_open(db: Database, row: Message, until: float) -> bool:
     if row.status not in OPEN_ROW or not db.sweep_from <= row.claimed_at < until:
         return False
     letter = None if row.at is None else db.letters.get((row.at, row.mail_type))
-    return row.status is Status.SENDING or letter is None or letter.status not in OPEN_LETTER
+    if row.status is Status.SENDING or letter is None or letter.status not in OPEN_LETTER:
+        return True
+    open_one = letter.status is LetterStatus.OPEN
+    return row.status is Status.WAITING and open_one and letter.reason is Reason.UNKNOWN
 
 
 def prune(db: Database, retention: float, limit: int) -> int:

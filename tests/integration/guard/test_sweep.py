@@ -20,7 +20,7 @@ from consumer.model import (
 )
 from tests.integration.guard.builders import claim, granted, record
 from tests.integration.guard.conftest import Open, Sql
-from tests.integration.guard.unknowns import KIND, row_of, story_of, unknown
+from tests.integration.guard.unknowns import KIND, again, row_of, story_of, unknown
 
 DEAD = """
     UPDATE sent_message SET claimed_at = now() - $1::text::interval,
@@ -90,6 +90,23 @@ async def test_an_unknown_row_whose_own_record_has_no_letter_is_swept(
     (row,) = await guard.stale(10)
     assert row.status is Status.UNKNOWN
     await guard.park_too(item.record, KIND, row)
+    assert await guard.stale(10) == []
+
+
+async def test_a_waiting_row_is_not_left_to_a_letter_that_calls_it_unknown(
+    guard: Guard, sql: Sql
+) -> None:
+    """One worker gave up asking and opened the letter; another knew, and was called back."""
+    item, _, row = await unknown(guard)
+    assert await guard.put_off(row, None, "asked", "no answer for too long")
+    lease = granted(await guard.claim(again(item, row, clears_doubt=True))).lease
+    await guard.record(lease, MarkWaiting("called back", release=True), item.mail, item.record)
+    await sql(DEAD, "20 min")
+    (left,) = await guard.stale(10)
+    assert isinstance(await guard.park_too(item.record, KIND, left), Recorded)
+    (due,) = await guard.take_due()
+    assert due.row is not None
+    assert due.row.status is Status.WAITING
     assert await guard.stale(10) == []
 
 
