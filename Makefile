@@ -47,7 +47,7 @@ format: $(READY) ## Write the format that lint asks for
 	@$(BIN)/ruff check --fix-only --quiet . ; $(BIN)/ruff format --quiet .
 
 lock: ## Renew both lock files from pyproject.toml (needs uv)
-	uv pip compile $(LOCK) --extra ses --extra webhooks --extra avro --output-file deploy/requirements.txt pyproject.toml
+	uv pip compile $(LOCK) --extra ses --extra avro --output-file deploy/requirements.txt pyproject.toml
 	uv pip compile $(LOCK) --all-extras --group build --output-file tests/requirements.txt pyproject.toml
 
 clean: ## Remove what these targets made

@@ -200,9 +200,7 @@ class Inquiry:
             return None
         return await self._go_on(question, replace(case, absent=True), asked=True)
 
-    async def _go_on(
-        self, question: Question, case: Case, *, asked: bool = False
-    ) -> Ending | None:
+    async def _go_on(self, question: Question, case: Case, *, asked: bool = False) -> Ending | None:
         step = evidence.next_step(question.route.means, case)
         assert not (asked and isinstance(step, Ask)), "asked a moment ago"
         return await self._act(step, question, case)

@@ -104,9 +104,7 @@ def _login(now: Callable[[], config.Settings]) -> tuple[str, str] | None:
 
 def reading(now: Callable[[], config.Settings], mails: Catalogue) -> Reading:
     settings, schemas = now(), registry(now)
-    return Reading(
-        Making(mails, rules(settings.safety), decoder(settings, schemas)), schemas
-    )
+    return Reading(Making(mails, rules(settings.safety), decoder(settings, schemas)), schemas)
 
 
 def start_from(kafka: config.Kafka) -> StartFrom:

@@ -102,7 +102,6 @@ class Vitals:
         shut = [name for name, state in states.items() if state is State.OPEN]
         return f"breaker open: {', '.join(shut)}" if len(shut) == len(states) else None
 
-
     def _fuses(self) -> str | None:
         blown = self._routes.fuses.blown if self._routes is not None else ()
         return f"blown: {'; '.join(map(str, blown))}" if blown else None

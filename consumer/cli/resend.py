@@ -112,8 +112,8 @@ async def _moved(desk: Desk, key: str) -> str:
     newest = (await desk.family(key))[-1]
     if newest == key:
         return (
-            f"{key} has no record of its own: publish the event again, with a header idempotency-key"
-            " of its own"
+            f"{key} has no record of its own: publish the event again, with a header"
+            " idempotency-key of its own"
         )
     return f"{key} was made again as {newest} already: look at that one, or resend it"
 

@@ -2,8 +2,10 @@
 
 A row needs the sweep while no letter of its own record is parked (or open) for it: the resolver is
 driven by letters. An open one that says `unknown` of a row that is `waiting` is out of date: while
-one worker gave up asking, another one knew, and was called back before it sent. Whatever is opened again later is claimed again, with a new `claimed_at`, so what
-lies below the mark stays done.
+one worker gave up asking, another one knew, and was called back before it sent.
+
+Whatever is opened again later is claimed again, with a new `claimed_at`, so what lies below the
+mark stays done.
 """
 
 from __future__ import annotations

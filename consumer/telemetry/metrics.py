@@ -240,7 +240,6 @@ class Metrics:
         self._leases.set_function(leases)
         self._kafka_away.set_function(kafka_away)
 
-
     def watch_registry(self, away: Callable[[], float]) -> None:
         self._registry_away.set_function(away)
 

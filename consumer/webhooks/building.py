@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from importlib.util import find_spec
 
-from consumer.webhooks.hook import Hook, Source, WebhookSetupError
+from consumer.webhooks.hook import Hook, Source
 from consumer.webhooks.mailgun import MailgunHook
 from consumer.webhooks.postmark import PostmarkHook
 from consumer.webhooks.resend import ResendHook
+from consumer.webhooks.sendgrid import SendgridHook
+from consumer.webhooks.ses import SesHook
 
 
 def build(sources: Iterable[Source]) -> Mapping[str, Hook]:
@@ -30,30 +31,8 @@ def _hook(source: Source) -> Hook | None:
         case "resend" if secrets:
             return ResendHook(name, secrets)
         case "sendgrid" if secrets:
-            return _sendgrid(source)
+            return SendgridHook(name, secrets)
         case "ses" if source.topics:
-            return _ses(source)
+            return SesHook(name, source.topics)
         case _:
             return None
-
-
-def _sendgrid(source: Source) -> Hook:
-    _need_cryptography(source)
-    from consumer.webhooks.sendgrid import SendgridHook  # noqa: PLC0415 - needs an extra
-
-    return SendgridHook(source.name, source.secrets)
-
-
-def _ses(source: Source) -> Hook:
-    _need_cryptography(source)
-    from consumer.webhooks.ses import SesHook  # noqa: PLC0415 - needs an extra
-
-    return SesHook(source.name, source.topics)
-
-
-def _need_cryptography(source: Source) -> None:
-    if find_spec("cryptography") is None:
-        raise WebhookSetupError(
-            f"providers.{source.name}: its webhooks are verified with cryptography, which is not"
-            ' installed: pip install "sendonce[webhooks]"'
-        )

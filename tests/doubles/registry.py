@@ -25,6 +25,7 @@ class RegistryDouble:
         self.away = False
         self.status_away = 503
         self.asked: Counter[str] = Counter()
+        self.asked_once = asyncio.Event()
         self.asked_in_vain = asyncio.Event()
         self.schemas: list[dict[str, Any]] = []  # its id is its place, from 1
         self.subjects: dict[str, list[int]] = {}
@@ -70,6 +71,7 @@ class RegistryDouble:
 
     async def _handle(self, request: web.BaseRequest) -> web.Response:
         self.asked[request.path] += 1
+        self.asked_once.set()
         if self.away:
             self.asked_in_vain.set()
             return web.Response(status=self.status_away, text="upstream connect error")

@@ -134,7 +134,9 @@ async def office(dsn: str, folder: Path) -> AsyncIterator[Office]:
             stack.push_async_callback(route.provider.close)
         pilot = Pilot(guard, routes, parts.rules(found.safety), parts.retry(found), metrics)
         takeoff = Takeoff(pilot, Aside(guard), Flights("here"))
-        line = Line(parts.reading(lambda: found, parts.open_catalogue(found)), guard, takeoff, tracing())
+        line = Line(
+            parts.reading(lambda: found, parts.open_catalogue(found)), guard, takeoff, tracing()
+        )
         published: list[Ended] = []
 
         async def publish(ended: Ended) -> None:

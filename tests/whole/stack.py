@@ -49,8 +49,8 @@ class Stack:
         schemas = self.folder / name
         shutil.copytree(source, schemas, dirs_exist_ok=True)
         topics = {"order.receipt": self.orders, "password.reset": self.accounts}
-        for name, topic in topics.items():
-            file = schemas / name / "mail.toml"
+        for folder, topic in topics.items():
+            file = schemas / folder / "mail.toml"
             lines = [line for line in file.read_text().splitlines() if line]
             lines = [f'topic = "{topic}"' if line.startswith("topic") else line for line in lines]
             if order is not None:

@@ -131,8 +131,7 @@ async def test_a_schema_that_was_registered_a_moment_ago_is_waited_for(
 ) -> None:
     """A follower says "not found" of what its leader knows."""
     waiting = asyncio.create_task(registry.learn(1))
-    while not double.asked:
-        await asyncio.sleep(0)
+    await double.asked_once.wait()
     number = double.register(LINE)
     await waiting
     assert isinstance(registry.known[number], Schema)

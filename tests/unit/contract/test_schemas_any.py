@@ -63,7 +63,7 @@ def test_the_translation_judges_as_the_schema_does(
     schema: Any, one: Any, two: Any, a: Any, event: Any
 ) -> None:
     """The references lead somewhere and never in a circle: theirs are leaves."""
-    whole = schema if isinstance(schema, dict) else {"allOf": [schema]}
+    whole: dict[str, Any] = schema if isinstance(schema, dict) else {"allOf": [schema]}
     members = {**whole.get("properties", {}), "a": a}
     whole = {**whole, "$defs": {"one": one, "two": two}, "properties": members}
     here = {"components": {"schemas": {"any.v1": translated(whole, ROOT)}}, "$ref": ROOT}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -105,17 +103,3 @@ def test_an_event_names_the_mail_as_the_answer_did(
 def test_one_topic_may_stand_for_a_list_of_one() -> None:
     options = SesOptions.model_validate({"region": "eu-west-1", "webhook_topics": TOPIC})
     assert options.webhook_topics == (TOPIC,)
-
-
-def test_what_needs_no_cryptography_does_not_ask_for_it() -> None:
-    program = (
-        "import sys; sys.modules['cryptography'] = None\n"
-        "from consumer.webhooks import *\n"
-        "assert list(build([Source('p', 'postmark', ('u:p',))])) == ['p']\n"
-        "try: build([Source('s', 'ses', (), ('arn:aws:sns:eu-west-1:123456789012:t',))])\n"
-        "except WebhookSetupError as error: print(error)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert 'pip install "sendonce[webhooks]"' in done.stdout

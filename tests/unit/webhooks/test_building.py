@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
-from importlib.machinery import ModuleSpec
-
 import pytest
 
-from consumer.webhooks import Source, WebhookSetupError, build
+from consumer.webhooks import Source, build
 from tests.unit.webhooks.signing import TOPIC, SendgridSigner, whsec
 
 ALL = (
@@ -37,14 +34,3 @@ def test_what_calls_nobody_has_no_webhook(kind: str) -> None:
 
 def test_topics_and_not_secrets_make_the_webhook_of_ses() -> None:
     assert build([Source("mine", "ses", ("secret",))]) == {}
-
-
-@pytest.mark.parametrize("source", ALL[3:], ids=lambda source: source.type)
-def test_a_missing_extra_is_named(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
-    def find_spec(name: str) -> ModuleSpec | None:
-        return None if name == "cryptography" else importlib.util.find_spec(name)
-
-    monkeypatch.setattr("consumer.webhooks.building.find_spec", find_spec)
-    with pytest.raises(WebhookSetupError, match=r"sendonce\[webhooks\]"):
-        build([source])
-    assert len(build(ALL[:3])) == 3  # what needs it not is not stopped
