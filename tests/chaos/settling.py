@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+
+import asyncpg
 
 from tests.chaos.world import World
 from tests.parts.proxy import Mode
@@ -65,8 +68,15 @@ class Clock:
 
     async def _leap(self, seconds: float) -> None:
         for statement in (ROWS, LETTERS):
-            await self.stack.sql(statement, timedelta(seconds=seconds))
+            await self._aged(statement, timedelta(seconds=seconds))
         self.leapt += seconds
+
+    async def _aged(self, statement: str, by: timedelta) -> None:
+        """It touches all rows in no order, and whoever works on some may be in its way."""
+        while True:
+            with suppress(asyncpg.DeadlockDetectedError):
+                await self.stack.sql(statement, by)
+                return
 
     async def step(self) -> bool:
         """Leap now and then, where many are waited for; False: nothing is left to wait for."""
