@@ -109,7 +109,7 @@ def _setting(random: Random) -> Setting:
         max_attempts=random.choice((2, 4, 4)),
         in_flight=random.choice((1, 2, 384)),
         per_partition=random.choice((1, 256)),
-        commit_every=random.choice((1.0, 3.0, 10.0)),
+        commit_every=random.choice((3.0, 10.0, 30.0)),
         outcomes=random.random() < 0.7,
         clock_error=random.choice((0.0, 0.0, 0.0, 5.0, -5.0)),
     )
