@@ -27,6 +27,8 @@ hypothesis.settings.register_profile("fast", max_examples=8, database=None, dead
 STRICT = os.environ.get("SENDONCE_TEST_STRICT") == "1"
 NO_HISTORY = "no git history"  # a shallow clone cannot be mended by installing something
 
+SLOW = ("tests/whole/", "tests/chaos/", "tests/simulation/")
+
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
 
@@ -81,6 +83,12 @@ def free_port() -> int:
 
 def pytest_collection() -> None:
     gc.disable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The slow ones first: side by side, nobody waits for a slow one at the end."""
+    items.sort(key=lambda item: not item.nodeid.startswith(SLOW))
 
 
 def pytest_collection_finish() -> None:

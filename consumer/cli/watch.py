@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from consumer.admin import CannotListenError, Listener
 from consumer.catalogue import Catalogue
@@ -48,8 +49,6 @@ def watch(
         asyncio.run(_serve(preview, port))
     except CannotListenError:
         raise Stop(f"port {port} of {HOST} is taken; name another with --port") from None
-    except KeyboardInterrupt:
-        printing.say()
 
 
 async def _serve(preview: Preview, port: int) -> None:
@@ -58,9 +57,18 @@ async def _serve(preview: Preview, port: int) -> None:
     try:
         printing.say(f"http://{HOST}:{listener.port}/  (Ctrl-C ends it)")
         sys.stdout.flush()  # whoever reads it through a pipe wants it now
-        await preview.watch()
+        await _until_signalled(preview.watch())
     finally:
         await listener.close()
+
+
+async def _until_signalled(work: Coroutine[Any, Any, None]) -> None:
+    """Also where a shell started us in the background, and Ctrl-C's signal would be ignored."""
+    working = asyncio.ensure_future(work)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, working.cancel)
+    with suppress(asyncio.CancelledError):
+        await working
 
 
 def _roots(config: Path, alone: Path | None, named: str | None) -> list[Path]:
