@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from consumer.guard.letters import LetterStatus
 from consumer.model import OnUnknown, Reason, Record, Status
 from consumer.rounds import NEXT_ROUNDS
+from tests.simulation.store_upkeep import ENDED
 
 if TYPE_CHECKING:
     from tests.simulation.store_columns import Message, StoredLetter
@@ -135,7 +136,7 @@ def settled(world: World) -> bool:
 def _is_open(world: World, row: Message) -> bool:
     """`sending` never lasts; `waiting` may, where a person was shown its record, and why."""
     if row.status is Status.WAITING:
-        return not _shown(world, row, but=Reason.UNKNOWN)
+        return not _shown(world, row, but=ENDED)
     return row.status is Status.SENDING
 
 
@@ -170,12 +171,12 @@ def _waits(world: World, letter: StoredLetter) -> bool:
     return letter.status is LetterStatus.PARKED and world.read(letter.record) is not None
 
 
-def _shown(world: World, row: Message, but: Reason | None = None) -> bool:
+def _shown(world: World, row: Message, but: tuple[Reason, ...] = ()) -> bool:
     """A letter of its own record, open, or parked until a deploy can read it again."""
     return any(
         letter.at == row.at
         and letter.status in OPEN_LETTER
-        and letter.reason not in (*REFUSED, but)
+        and letter.reason not in (*REFUSED, *but)
         and not _waits(world, letter)
         for letter in world.database.store.letters()
     )

@@ -20,6 +20,8 @@ from tests.simulation.store_tables import Database
 CLOSED_LETTER = (LetterStatus.SETTLED, LetterStatus.DISCARDED, LetterStatus.REPLAYED)
 FORGOTTEN = 3600.0  # seconds since the last beat
 STALE = 600.0  # seconds since a lease died
+# What an open letter says of a mail that came to an end; of a row that waits it is out of date.
+ENDED = (Reason.UNKNOWN, Reason.EXHAUSTED, Reason.REJECTED, Reason.FUSED)
 
 
 def beat(db: Database, owner: str, live_for: float) -> int:
@@ -56,7 +58,7 @@ def _is_left_open(db: Database, row: Message, until: float) -> bool:
     if row.status is Status.SENDING or letter is None or letter.status not in OPEN_LETTER:
         return True
     open_one = letter.status is LetterStatus.OPEN
-    return row.status is Status.WAITING and open_one and letter.reason is Reason.UNKNOWN
+    return row.status is Status.WAITING and open_one and letter.reason in ENDED
 
 
 def prune(db: Database, retention: float, limit: int) -> int:

@@ -11,6 +11,7 @@ from consumer.guard import Guard, LetterStatus
 from consumer.model import (
     Claim,
     Fenced,
+    MarkFailed,
     MarkParked,
     MarkSent,
     MarkWaiting,
@@ -108,6 +109,24 @@ async def test_a_waiting_row_is_not_left_to_a_letter_that_calls_it_unknown(
     assert due.row is not None
     assert due.row.status is Status.WAITING
     assert await guard.stale(10) == []
+
+
+async def test_a_waiting_row_is_not_left_to_a_letter_that_calls_it_exhausted(
+    guard: Guard, sql: Sql
+) -> None:
+    """Two workers replay one letter: one fails for good, the slower one is called back."""
+    item = claim()
+    lease = granted(await guard.claim(item)).lease
+    await guard.record(lease, MarkFailed("503", Reason.EXHAUSTED), item.mail, item.record)
+    retaken = claim("one", item.record, takes=await row_of(guard, item))
+    lease = granted(await guard.claim(retaken)).lease
+    await guard.record(lease, MarkWaiting("called back", release=True), item.mail, item.record)
+    await sql(DEAD, "20 min")
+    (left,) = await guard.stale(10)
+    assert isinstance(await guard.park_too(item.record, KIND, left), Recorded)
+    (due,) = await guard.take_due()
+    assert due.row is not None
+    assert due.row.status is Status.WAITING
 
 
 async def test_what_is_parked_alive_or_young_is_left_alone(guard: Guard, sql: Sql) -> None:
