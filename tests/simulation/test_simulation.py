@@ -15,7 +15,7 @@ import pytest
 from tests.simulation.running import logging_to, run_one
 from tests.simulation.world import World
 
-SECONDS = 40  # of one core; `make simulation` for more
+SECONDS = 30  # of one core; `make simulation` for more
 
 # seed -> what it showed. A seed names a world only as long as nothing changes what is drawn before:
 # whoever changes the drawing finds such a seed anew, by taking the mended rule out again.

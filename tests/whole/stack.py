@@ -27,6 +27,12 @@ GLANCE = 0.3  # seconds between two looks at the committed offsets; each is a fe
 __all__ = ["Stack", "Worker", "deployed"]
 
 
+def _further_examples(folder: str, names: list[str]) -> list[str]:
+    """Every start of a worker renders each example in each language: two of a mail are enough."""
+    kept = ("cloudevent.json", "plain.json")
+    return [name for name in names if name not in kept] if folder.endswith("examples") else []
+
+
 @dataclass
 class Stack:
     kafka: Kafka
@@ -47,7 +53,7 @@ class Stack:
     ) -> Path:
         """Copy the shipped catalogue, listening to this deployment's own topics."""
         schemas = self.folder / name
-        shutil.copytree(source, schemas, dirs_exist_ok=True)
+        shutil.copytree(source, schemas, dirs_exist_ok=True, ignore=_further_examples)
         topics = {"order.receipt": self.orders, "password.reset": self.accounts}
         for folder, topic in topics.items():
             file = schemas / folder / "mail.toml"

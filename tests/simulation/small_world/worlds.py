@@ -33,9 +33,7 @@ UNREADABLE = Scenario(
     "a deploy that cannot read it, and its repair", (NOTHING,), deploys=2,
     unreadable=frozenset({1}), rebalances=False, cap=1,
 )  # fmt: skip
-DEPLOY = Scenario(
-    "a deploy changes the bytes", (NATIVE,), deploys=1, rebalances=False, sweeps=False
-)
+DEPLOY = Scenario("a deploy changes the bytes", (NATIVE,), deploys=1, rebalances=False)
 REPEAT = Scenario("two records, one partition", (NOTHING,), records=ONE_PARTITION, cap=1)
 APART = Scenario("two records, two partitions", (NOTHING,), records=TWO_PARTITIONS, cap=1)
 CONFLICT = Scenario(
