@@ -49,9 +49,13 @@ class _Change:
 
 
 def dangers(old: Mapping[str, bytes], new: Mapping[str, bytes], now: datetime) -> list[Problem]:
-    """Return what must not be deployed as it is. `old`, `new`: files by their paths below."""
-    before, after = _folders(old), _folders(new)
-    found: list[Problem] = []
+    """Return what must not be deployed as it is. `old`, `new`: files by their paths below.
+
+    What cannot be read of `old` is a danger too: nothing can be held against it.
+    """
+    findings = Findings()
+    before, after = _folders(old, findings), _folders(new, Findings())
+    found = [_unread(one) for one in findings.problems if one.file.endswith(_COMPARED)]
     for name, folder in before.items():
         if name in after:
             found += _changed(_Change(folder, after[name], now))
@@ -60,14 +64,23 @@ def dangers(old: Mapping[str, bytes], new: Mapping[str, bytes], now: datetime) -
     return sorted(set(found))
 
 
-def _folders(files: Mapping[str, bytes]) -> dict[str, Folder]:
-    """Read what can be read; whether it is sound is for `check` alone to say."""
+_COMPARED: Final = ("/mail.toml", ".schema.json")
+
+
+def _unread(problem: Problem) -> Problem:
+    text = f"{problem.text}: as it was, it cannot be read, and nothing can be held against it"
+    return Problem(f"OLD:{problem.file}", problem.line, text)
+
+
+def _folders(files: Mapping[str, bytes], findings: Findings) -> dict[str, Folder]:
+    """Read the mail types that can be read; whether they are sound is for `check` alone to say."""
     inside: dict[str, dict[str, bytes]] = {}
     for path, content in files.items():
         name, slash, file = path.partition("/")
         if slash and name[0] not in "._":
             inside.setdefault(name, {})[file] = content
-    read = {name: folder_of(name, own, Findings()) for name, own in inside.items()}
+    mails = {name: own for name, own in inside.items() if "mail.toml" in own}
+    read = {name: folder_of(name, own, findings) for name, own in mails.items()}
     return {name: folder for name, folder in read.items() if folder is not None}
 
 

@@ -117,6 +117,7 @@ def _expect(
         findings.add(f"{name}/examples", 0, "is empty: give at least one valid event")
 
 
+_TOO_DEEP: Final = "is nested too deeply"
 _HAS: Final = "see the list in schemas/README.md"
 
 
@@ -155,6 +156,8 @@ def _schemas(name: str, files: Mapping[str, bytes], findings: Findings) -> list[
             found.append((int(match[1]), compile_schema(int(match[1]), file, document)))
         except json.JSONDecodeError as error:
             findings.add(f"{name}/{file}", error.lineno, f"not JSON: {error.msg}")
+        except RecursionError:
+            findings.add(f"{name}/{file}", 0, _TOO_DEEP)
         except ValueError as error:
             findings.add(f"{name}/{file}", 0, str(error))
     if not any(_SCHEMA.fullmatch(file) for file in files):
@@ -174,6 +177,9 @@ def _declared(
         members = tomllib.loads(text)
     except UnicodeDecodeError:
         findings.add(file, 0, "is not UTF-8")
+        return None
+    except RecursionError:
+        findings.add(file, 0, _TOO_DEEP)
         return None
     except tomllib.TOMLDecodeError as error:
         findings.add(file, _toml_line(str(error)), f"not TOML: {error}")

@@ -120,7 +120,7 @@ _FORMS: Final = ({"path"}, {"path", "default"}, {"path", "pick"}, {"path", "defa
 def parse_source(value: object) -> Source:
     """Read `"path"`, `{ path = "...", default = ..., pick = [...] }` or `{ value = ... }`."""
     if isinstance(value, str):
-        return Source(parse_path(value))
+        return Source(_path_or_advice(value))
     if isinstance(value, dict) and value.keys() == {"value"}:
         return Source(None, value["value"])
     if isinstance(value, dict) and value.keys() in _FORMS:
@@ -129,6 +129,13 @@ def parse_source(value: object) -> Source:
     raise ValueError(
         'write "path", { path = "...", default = ..., pick = [...] } or { value = ... }'
     )
+
+
+def _path_or_advice(text: str) -> Path:
+    try:
+        return parse_path(text)
+    except ValueError as error:
+        raise ValueError(f"{error}; what never changes is {{ value = ... }}") from None
 
 
 def _members(pick: object) -> tuple[str, ...]:

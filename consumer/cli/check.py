@@ -60,19 +60,24 @@ def check(
     except CatalogueErrors as errors:
         _tell_problems(errors, catalogue_folder(config, catalogue), as_json=as_json)
         raise typer.Exit(1) from None
-    if against is not None:
-        _compare(against, catalogue_folder(config, catalogue), as_json=as_json)
+    folder = catalogue_folder(config, catalogue)
+    compared = None if against is None else _compare(against, folder, as_json=as_json)
     whole = catalogue is None and is_configured(config)
     _tell_types(opened, config, whole=whole, as_json=as_json)
-    if against is not None and not as_json:
-        printing.say(f"held against {against}: nothing is mailed twice or set aside by it")
+    if compared and not as_json:
+        printing.say(compared)
 
 
-def _compare(against: str, folder: Path, *, as_json: bool) -> None:
-    found = dangers(files_at(against, folder), read_files(folder), datetime.now(UTC))
+def _compare(against: str, folder: Path, *, as_json: bool) -> str:
+    """Return what to say where no danger was found."""
+    before = files_at(against, folder)
+    found = dangers(before, read_files(folder), datetime.now(UTC))
     if found:
         _tell_problems(CatalogueErrors(found), folder, as_json=as_json)
         raise typer.Exit(1)
+    if not any(name.endswith("/mail.toml") for name in before):
+        return f"{against} has no mail type in {folder}: NOTHING was compared (was it moved?)"
+    return f"held against {against}: nothing is mailed twice or set aside by it"
 
 
 def _tell_problems(errors: CatalogueErrors, folder: Path, *, as_json: bool) -> None:

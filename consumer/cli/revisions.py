@@ -28,9 +28,18 @@ def files_at(against: str, folder: Path) -> dict[str, bytes]:
         inside = _git(folder, "rev-parse", "--show-prefix")
         top = Path(_git(folder, "rev-parse", "--show-toplevel"))
     except (_NotThereError, OSError):
-        text = f"--against: {against} is neither a folder nor a git revision of {folder}"
-        raise Stop(text, 2) from None
+        raise Stop(f"--against: {_why_not(against, folder)}", 2) from None
     return _files_of(top, f"{commit}:{inside}")
+
+
+def _why_not(against: str, folder: Path) -> str:
+    if against and Path(against).is_dir():
+        return f"the folder {against} holds no mail type"
+    try:
+        _git(folder, "rev-parse", "--git-dir")
+    except (_NotThereError, OSError):
+        return f"there is no folder {against}, and {folder} lies in no git repository"
+    return f"{against} is neither a folder nor a git revision of {folder}"
 
 
 def _files_of(top: Path, tree: str) -> dict[str, bytes]:

@@ -17,6 +17,7 @@ def schema(**properties: Any) -> str:
 
 SCHEMAS = {
     "not JSON": ('{\n "type": \n', "note/v1.schema.json:3: not JSON"),
+    "bottomless": ("[" * 100_000, "note/v1.schema.json: is nested too deeply"),
     "not an object": ('{"type": "array"}', 'it says "type": "object"'),
     "other dialect": (
         '{"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"}',

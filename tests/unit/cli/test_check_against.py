@@ -68,11 +68,13 @@ def test_a_revision_without_a_catalogue_has_nothing_to_lose(
     git(repository, "rm", "-q", "-r", "--cached", ".")
     git(repository, "commit", "-q", "--allow-empty", "-m", "nothing")
     rekey(repository)
-    assert sendonce("check", "--against", "empty").exit_code == 0
+    result = sendonce("check", "--against", "empty")
+    assert result.exit_code == 0
+    assert "NOTHING was compared" in result.stdout
     assert sendonce("check", "--against", "shop").exit_code == 1
 
 
-@pytest.mark.parametrize("against", ["no-such-branch", "--output=x", "", ".", ".git"])
+@pytest.mark.parametrize("against", ["no-such-branch", "--output=x", ""])
 def test_what_is_neither_is_wrong_usage(repository: Path, sendonce: Sendonce, against: str) -> None:
     result = sendonce("check", f"--against={against}")
     assert result.exit_code == 2
@@ -81,3 +83,36 @@ def test_what_is_neither_is_wrong_usage(repository: Path, sendonce: Sendonce, ag
 
 def test_without_a_repository_only_a_folder_will_do(folder: Path, sendonce: Sendonce) -> None:
     assert sendonce("check", "--against", "HEAD").exit_code == 2
+
+
+@pytest.mark.parametrize("against", [".", ".git"])
+def test_a_folder_without_mails_is_called_one(
+    repository: Path, sendonce: Sendonce, against: str
+) -> None:
+    result = sendonce("check", f"--against={against}")
+    assert result.exit_code == 2
+    assert f"the folder {against} holds no mail type" in result.stderr
+
+
+@pytest.mark.parametrize("broken", ["x = [", 'colour = "red"\n' + MAIL])
+def test_what_cannot_be_read_of_before_is_no_pass(
+    folder: Path, sendonce: Sendonce, broken: str
+) -> None:
+    """Else a slip of the pen in what runs would let every change through."""
+    shutil.copytree(folder / "schemas", folder / "running")
+    (folder / "running/order.receipt/mail.toml").write_text(broken)
+    rekey(folder)
+    result = sendonce("check", "--against", "running")
+    assert result.exit_code == 1
+    assert "OLD:order.receipt/mail.toml" in result.stdout
+    assert "nothing can be held against it" in result.stdout
+
+
+def test_a_schema_that_cannot_be_read_of_before_is_no_pass(
+    folder: Path, sendonce: Sendonce
+) -> None:
+    shutil.copytree(folder / "schemas", folder / "running")
+    (folder / "running/order.receipt/v1.schema.json").write_text("{")
+    result = sendonce("check", "--against", "running")
+    assert result.exit_code == 1
+    assert "OLD:order.receipt/v1.schema.json" in result.stdout
