@@ -22,7 +22,7 @@ demo: $(READY) ## The whole service on embedded Kafka and Postgres, 2,000 events
 	@$(BIN)/sendonce demo $(ARGS)
 
 test: $(READY) ## Every test, on real Kafka and Postgres; the last lines say what was skipped and why
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-fast: $(READY) ## The pure tests only, under ten seconds
 	@$(BIN)/python -m pytest tests/unit --hypothesis-profile fast $(ARGS)
