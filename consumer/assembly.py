@@ -18,7 +18,7 @@ from consumer.aside import Aside
 from consumer.endings import Ended, LetGo
 from consumer.flight import Pilot
 from consumer.flights import Flights
-from consumer.guard import PostgresUnreachable
+from consumer.guard import PostgresUnreachableError
 from consumer.inquiry import Inquiry
 from consumer.intake.cluster import KafkaRefusedError, KafkaUnreachableError, TopicsMissingError
 from consumer.intake.kafka import Reader
@@ -190,7 +190,7 @@ class Assembly:
         guard = await patiently(
             "postgres",
             lambda: parts.open_guard(lambda: self.followed.now, self.owner, self.metrics, private),
-            PostgresUnreachable,
+            PostgresUnreachableError,
             self.settings.postgres.start_timeout,
         )
         self.stack.push_async_callback(guard.close)

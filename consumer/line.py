@@ -18,7 +18,7 @@ from consumer import endings
 from consumer.courses import verdict
 from consumer.editions import Editions
 from consumer.endings import Ended, Ending, LetGo
-from consumer.guard.errors import GuardClosed
+from consumer.guard.errors import GuardClosedError
 from consumer.guard.verdict import (
     Abandoned,
     AlsoParked,
@@ -89,7 +89,7 @@ class Line:
         with self._tracing.span(record):
             try:
                 ending = await self._walk(record, hold, parked=parked, replay=replay)
-            except GuardClosed:
+            except GuardClosedError:
                 ending = LetGo()  # the service is stopping, and Postgres is away
             except asyncio.CancelledError:
                 if not hold.recalled:

@@ -33,7 +33,7 @@ _SHORT_OFFSET: Final = re.compile(r"[+-]\d\d$")
 _LONGEST: Final = 255  # characters of an id or a name
 
 
-class Unusable(Exception):  # noqa: N818 - how one line ends; told to the person who has the list
+class UnusableError(Exception):
     """No row can be made of this line. The text names the member and holds no value."""
 
 
@@ -45,7 +45,7 @@ class Reading:
     now: datetime
 
     def past(self, members: Mapping[str, object]) -> Past:
-        """Return the mail that a line tells of. Raises `Unusable`."""
+        """Return the mail that a line tells of. Raises `UnusableError`."""
         mail_type = _text(members, "mail_type")
         recipient = _recipient(members.get("recipient"))
         at = self._time(members.get("time"))
@@ -64,19 +64,19 @@ class Reading:
 
     def _key(self, mail_type: str, entity: object, recipient: str, at: datetime) -> str:
         if mail_type not in self.catalogue.types:
-            raise Unusable("mail_type: the catalogue has no folder of this name")
+            raise UnusableError("mail_type: the catalogue has no folder of this name")
         parts: list[Any] = entity if isinstance(entity, list) else [entity]
         try:
             return listed_key(self.catalogue.rules(mail_type), parts, recipient, at)
         except KeyPartError as error:
-            raise Unusable(str(error).replace("entity_id", "entity", 1)) from None
+            raise UnusableError(str(error).replace("entity_id", "entity", 1)) from None
 
     def _time(self, value: object) -> datetime:
         at = _instant(value)
         if at < EARLIEST:
-            raise Unusable("time: lies before the year 2000 (integers are milliseconds)")
+            raise UnusableError("time: lies before the year 2000 (integers are milliseconds)")
         if at > self.now + AHEAD:
-            raise Unusable("time: lies in the future")
+            raise UnusableError("time: lies in the future")
         return at
 
 
@@ -85,7 +85,7 @@ def _instant(value: object) -> datetime:
         value = int(value) if _DIGITS.fullmatch(value) else _as_rfc3339(value)
     at = instant(value) if isinstance(value, str | int) else None
     if at is None:
-        raise Unusable("time: is neither a time with offset nor milliseconds since 1970")
+        raise UnusableError("time: is neither a time with offset nor milliseconds since 1970")
     return at
 
 
@@ -98,14 +98,14 @@ def _recipient(value: object) -> str:
     try:
         return canonical_recipient(value)
     except AddressError as error:
-        raise Unusable(f"recipient: {error}") from None
+        raise UnusableError(f"recipient: {error}") from None
 
 
 def _text(members: Mapping[str, object], name: str) -> str:
     value = members.get(name)
     if value is None or value == "":
-        raise Unusable(f"{name}: is missing")
+        raise UnusableError(f"{name}: is missing")
     text = str(value) if type(value) is int else value
     if not isinstance(text, str) or len(text) > _LONGEST or not text.isprintable():
-        raise Unusable(f"{name}: is no plain text of at most {_LONGEST} characters")
+        raise UnusableError(f"{name}: is no plain text of at most {_LONGEST} characters")
     return text

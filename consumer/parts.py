@@ -48,7 +48,7 @@ def owner() -> str:
 
 
 def open_catalogue(settings: config.Settings) -> Catalogue:
-    """Read and check the catalogue; raises `CatalogueErrors` with every problem."""
+    """Read and check the catalogue; raises `CatalogueError` with every problem."""
     return catalogue.load(
         settings.catalogue.path,
         senders=settings.addresses,

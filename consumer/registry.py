@@ -49,11 +49,11 @@ class Access:
     longest_pause: float = 15.0
 
 
-class _Away(Exception):  # noqa: N818 - no error of ours: how a request ends, inside this file
+class _AwayError(Exception):
     """No answer that says anything about the schema."""
 
 
-class _Absent(Exception):  # noqa: N818 - likewise
+class _AbsentError(Exception):
     """The registry says that there is none."""
 
 
@@ -118,10 +118,10 @@ class Registry:
             try:
                 found: Schema | NoSchema = await self._schema(number)
                 break
-            except _Away as away:
+            except _AwayError as away:
                 self._went_away(str(away))
                 self._questions[number].tried.set()
-            except _Absent:
+            except _AbsentError:
                 self._came_back()
                 doubts += 1
                 if doubts == DOUBTS:
@@ -176,7 +176,7 @@ class Registry:
             async with self._opened().get(url, headers=headers, allow_redirects=False) as response:
                 body = await response.content.read(LONGEST)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise _Away(type(error).__name__) from None
+            raise _AwayError(type(error).__name__) from None
         return _read(response.status, body)
 
     def _entry(self) -> Mapping[str, str]:
@@ -205,11 +205,11 @@ def _read(status: int, body: bytes) -> Mapping[str, Any]:
     except orjson.JSONDecodeError:
         answer = None
     if not isinstance(answer, dict):
-        raise _Away(f"answered {status}, and nothing of a registry's")
+        raise _AwayError(f"answered {status}, and nothing of a registry's")
     if status == 404 and answer.get("error_code") in _ABSENT:  # noqa: PLR2004 - HTTP's own number
-        raise _Absent
+        raise _AbsentError
     if status != 200 or not isinstance(answer.get("schema"), str):  # noqa: PLR2004 - likewise
-        raise _Away(f"answered {status}")
+        raise _AwayError(f"answered {status}")
     return answer
 
 
@@ -221,4 +221,4 @@ def _place(reference: Any) -> tuple[str, int]:
     try:
         return str(reference["subject"]), int(reference["version"])
     except (LookupError, TypeError, ValueError):
-        raise _Away("named a reference without subject or version") from None
+        raise _AwayError("named a reference without subject or version") from None

@@ -21,7 +21,7 @@ import structlog
 from consumer import endings
 from consumer.courses import Anew, Beside, Busy, GoOn, Inquire, Lost, Unreadable, course
 from consumer.endings import Ended, LetGo
-from consumer.guard.errors import GuardClosed
+from consumer.guard.errors import GuardClosedError
 from consumer.hand import InHand
 from consumer.intake.hold import Hold
 from consumer.model import Mail, NeedsSchema
@@ -131,7 +131,7 @@ class Resolver:
         if work.cancelled():
             return  # called back
         defect = work.exception()
-        if isinstance(defect, GuardClosed):
+        if isinstance(defect, GuardClosedError):
             return  # the service is stopping, and Postgres is away: due again later
         if defect is not None:
             log.error("a step failed", letter=due.letter.id, alert="defect", exc_info=defect)

@@ -13,7 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 from consumer.catalogue.blocks import AttachmentRule, Unsubscribe
 from consumer.catalogue.declaration import Declaration
 from consumer.catalogue.paths import MISSING
-from consumer.catalogue.unfit import Unfit, demanded
+from consumer.catalogue.unfit import UnfitError, demanded
 from consumer.model import Attachment, Event, Json, Reason
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -34,7 +34,7 @@ def unsubscribe_of(rule: Unsubscribe | None, event: Event) -> str | None:
     found = rule.url.read(event)
     where = f"unsubscribe.url: {rule.url.path.pointer if rule.url.path else 'value'}"
     if found is MISSING:
-        raise Unfit(Reason.INVALID, f"{where}: is absent")
+        raise UnfitError(Reason.INVALID, f"{where}: is absent")
     return None if found == "" else _link(found, where)[0]
 
 
@@ -45,7 +45,7 @@ def _attachment(rule: AttachmentRule, event: Event) -> Attachment | None:
     _expect_host(rule.hosts, parts, rule.url.pointer)
     digest = demanded(rule.sha256, event)
     if not isinstance(digest, str) or not _SHA256.fullmatch(digest.lower()):
-        raise Unfit(Reason.INVALID, f"{rule.sha256.pointer}: is no SHA-256 in 64 hex digits")
+        raise UnfitError(Reason.INVALID, f"{rule.sha256.pointer}: is no SHA-256 in 64 hex digits")
     return Attachment(
         rule.name,
         rule.content_type,
@@ -66,7 +66,7 @@ def _link(found: Json, where: str) -> tuple[str, SplitResult]:
                 return found, parts
         except ValueError:
             pass  # a port or an IPv6 address that is none
-    raise Unfit(Reason.INVALID, f"{where}: is not a link that begins with https://")
+    raise UnfitError(Reason.INVALID, f"{where}: is not a link that begins with https://")
 
 
 def _bare(parts: SplitResult) -> bool:
@@ -80,4 +80,4 @@ def _expect_host(hosts: Collection[str], parts: SplitResult, where: str) -> None
     port = parts.port or usual
     names = {f"{parts.hostname}:{port}", *([parts.hostname] if port == usual else ())}
     if names.isdisjoint(hosts):
-        raise Unfit(Reason.INVALID, f"{where}: leads to none of the hosts of [[attachments]]")
+        raise UnfitError(Reason.INVALID, f"{where}: leads to none of the hosts of [[attachments]]")

@@ -18,7 +18,7 @@ class Problem:
         return f"{self.file}:{self.line}: {self.text}" if self.line else f"{self.file}: {self.text}"
 
 
-class CatalogueErrors(Exception):  # noqa: N818 - it carries many, and says so
+class CatalogueError(Exception):
     """The catalogue cannot be used. `problems` holds all of them, sorted by file and line."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:

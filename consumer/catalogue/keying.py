@@ -11,7 +11,7 @@ from datetime import datetime
 from consumer.catalogue.blocks import KeyRule
 from consumer.catalogue.declaration import Declaration
 from consumer.catalogue.paths import Path
-from consumer.catalogue.unfit import Unfit, demanded
+from consumer.catalogue.unfit import UnfitError, demanded
 from consumer.keys import AddressError, KeyPartError, canonical_recipient, key_material, send_key
 from consumer.model import Event, Reason
 
@@ -28,7 +28,7 @@ def recipient_of(rule: KeyRule, event: Event) -> str:
     try:
         return canonical_recipient(demanded(rule.recipient, event))
     except AddressError as error:
-        raise Unfit(Reason.INVALID, f"{rule.recipient.pointer}: {error}") from None
+        raise UnfitError(Reason.INVALID, f"{rule.recipient.pointer}: {error}") from None
 
 
 def entity_of(rule: KeyRule, event: Event) -> list[str | int]:
@@ -43,7 +43,7 @@ def key_of(name: str, rule: KeyRule, entity: list[str | int], recipient: str) ->
     try:
         return send_key(name, entity, recipient, rule.version, case_sensitive_entity=fold)
     except KeyPartError as error:
-        raise Unfit(Reason.INVALID, f"key: {error}") from None
+        raise UnfitError(Reason.INVALID, f"key: {error}") from None
 
 
 def material_of(name: str, rule: KeyRule, event: Event) -> str | None:
@@ -58,5 +58,5 @@ def material_of(name: str, rule: KeyRule, event: Event) -> str | None:
 def _part(path: Path, event: Event) -> str | int:
     found = demanded(path, event)
     if isinstance(found, bool) or not isinstance(found, str | int):
-        raise Unfit(Reason.INVALID, f"{path.pointer}: is neither a text nor an integer")
+        raise UnfitError(Reason.INVALID, f"{path.pointer}: is neither a text nor an integer")
     return found

@@ -19,7 +19,7 @@ from consumer.catalogue.checks import (
     check_paths,
     check_templates,
 )
-from consumer.catalogue.errors import CatalogueErrors
+from consumer.catalogue.errors import CatalogueError
 from consumer.catalogue.folder import (
     LAYOUTS,
     Findings,
@@ -47,7 +47,7 @@ def load(
     decode: Decode,
     topics: Mapping[str, TopicRule] | None = None,
 ) -> Catalogue:
-    """Read and check every folder below `path`; raise `CatalogueErrors` with all problems.
+    """Read and check every folder below `path`; raise `CatalogueError` with all problems.
 
     `retention` in seconds. `decode` reads the examples as a record would be read. A type that
     names no providers takes all of them, in their order here; what they take along is known where
@@ -60,7 +60,7 @@ def load(
         templates = templates_of(_sources(path, folders, findings))
     except OSError as error:
         findings.add(str(error.filename or path), 0, f"cannot be read: {error.strerror}")
-        raise CatalogueErrors(findings.problems) from None
+        raise CatalogueError(findings.problems) from None
     rules: dict[tuple[str, str], Rules] = {}
     editions: list[Edition] = []
     for folder in folders:
@@ -99,7 +99,7 @@ def _check(
 
 def _stop_at(findings: Findings) -> None:
     if findings.problems:
-        raise CatalogueErrors(findings.problems)
+        raise CatalogueError(findings.problems)
 
 
 def _folders(path: Path, findings: Findings) -> list[Folder]:

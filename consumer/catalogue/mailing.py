@@ -15,7 +15,7 @@ from consumer.catalogue.instants import instant, milliseconds
 from consumer.catalogue.keying import entity_of, key_of, material_of, recipient_of, rule_at
 from consumer.catalogue.paths import MISSING, Path, Source
 from consumer.catalogue.schema import Schema
-from consumer.catalogue.unfit import Unfit, demanded
+from consumer.catalogue.unfit import UnfitError, demanded
 from consumer.model import Address, Bad, Event, Json, Mail, MailType, Reason, Record
 
 AHEAD: Final = timedelta(minutes=5)  # what clocks of honest producers differ by, and no more
@@ -39,7 +39,7 @@ def mail_for(rules: Rules, record: Record, event: Event) -> Mail | Bad:
     """Say what mail the event becomes, or why none can."""
     try:
         return _mail(rules, record, event)
-    except Unfit as unfit:
+    except UnfitError as unfit:
         return Bad(unfit.reason, unfit.detail, rules.type.name, event.carried_key)
 
 
@@ -77,9 +77,9 @@ def _check(rules: Rules, event: Event) -> None:
     schema = rules.schemas.get(version) if type(version) is int else None
     if schema is None:
         known = ", ".join(map(str, sorted(rules.schemas)))
-        raise Unfit(Reason.UNKNOWN_VERSION, f"schema version is none of: {known}")
+        raise UnfitError(Reason.UNKNOWN_VERSION, f"schema version is none of: {known}")
     if fault := schema.fault(event.data):
-        raise Unfit(Reason.INVALID, f"{fault} ({schema.file})")
+        raise UnfitError(Reason.INVALID, f"{fault} ({schema.file})")
 
 
 def _is_number(text: str) -> bool:
@@ -101,7 +101,7 @@ def _context(says: Declaration, event: Event) -> dict[str, Json]:
         found = source.read(event)
         if found is MISSING:
             where = source.path.pointer if source.path else name
-            raise Unfit(Reason.INVALID, f"{where}: is absent")
+            raise UnfitError(Reason.INVALID, f"{where}: is absent")
         context[name] = found
     return context
 
@@ -115,9 +115,9 @@ def _occurred(says: Declaration, record: Record, event: Event) -> datetime:
     stored = _stored(record)
     occurred = _declared_time(says.time, event) or event.time or stored
     if occurred < EARLIEST:
-        raise Unfit(Reason.BAD_TIME, "the event's time lies before the year 2000")
+        raise UnfitError(Reason.BAD_TIME, "the event's time lies before the year 2000")
     if occurred > stored + AHEAD:
-        raise Unfit(
+        raise UnfitError(
             Reason.BAD_TIME, "the event's time lies ahead of its record's by over 5 minutes"
         )
     return occurred
@@ -127,7 +127,7 @@ def _stored(record: Record) -> datetime:
     try:
         return milliseconds(record.timestamp)
     except OverflowError:  # a broker keeps whatever number the producer gave
-        raise Unfit(Reason.BAD_TIME, "the record's timestamp lies in no year") from None
+        raise UnfitError(Reason.BAD_TIME, "the record's timestamp lies in no year") from None
 
 
 def _declared_time(path: Path | None, event: Event) -> datetime | None:
@@ -135,7 +135,7 @@ def _declared_time(path: Path | None, event: Event) -> datetime | None:
         return None
     moment = instant(demanded(path, event))
     if moment is None:
-        raise Unfit(
+        raise UnfitError(
             Reason.INVALID,
             f"{path.pointer}: is neither an RFC 3339 time with offset nor milliseconds",
         )

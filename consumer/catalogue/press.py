@@ -37,7 +37,7 @@ _OF_LINKS: Final = "!#$%&'()*+,/:;=?@[]~-._"  # what a link in a header may hold
 _SPACES = re.compile(r"[ \t\r\n]+")
 
 
-class _NotAMail(ValueError):  # noqa: N818 - how one rendering ends, inside this file
+class _NoMailError(ValueError):
     """The rendered parts do not make a mail; the text holds no value."""
 
 
@@ -143,7 +143,7 @@ def _leaving(rule: Unsubscribe, link: str | None) -> Iterator[tuple[str, str]]:
     """Say how to leave the list (RFC 2369), and that one click will do (RFC 8058)."""
     ways = [] if link is None else [f"<{quote(link, safe=_OF_LINKS)}>"]
     if ways and len(ways[0]) > LONGEST_LINK:
-        raise _NotAMail(f"the link to unsubscribe is longer than {LONGEST_LINK} characters")
+        raise _NoMailError(f"the link to unsubscribe is longer than {LONGEST_LINK} characters")
     ways += [] if rule.mailto is None else [f"<mailto:{quote(rule.mailto, safe='@+')}>"]
     if ways:
         yield "List-Unsubscribe", ", ".join(ways)
@@ -157,9 +157,9 @@ def _subject(rendered: str) -> str:
     if not subject.isprintable() or "  " in subject:
         subject = _SPACES.sub(" ", subject)
     if not subject:
-        raise _NotAMail("the subject is empty")
+        raise _NoMailError("the subject is empty")
     if len(subject) > LONGEST_SUBJECT:
-        raise _NotAMail(f"the subject is longer than {LONGEST_SUBJECT} characters")
+        raise _NoMailError(f"the subject is longer than {LONGEST_SUBJECT} characters")
     return subject
 
 
@@ -173,13 +173,13 @@ def _text(rendered: str) -> str:
         text = text.replace("\n\n\n", "\n\n")
     text = text.strip("\n").rstrip()
     if not text or text.isspace():
-        raise _NotAMail("the text part is empty")
+        raise _NoMailError("the text part is empty")
     return text + "\n"
 
 
 def _html(rendered: str) -> str:
     if not rendered.strip():
-        raise _NotAMail("the HTML part is empty")
+        raise _NoMailError("the HTML part is empty")
     return rendered
 
 
@@ -195,7 +195,7 @@ def _place(trace: TracebackType | None, sources: Mapping[str, str]) -> tuple[str
 
 def _said(error: Exception, source: str) -> str:
     """Say what failed. Jinja's own words may quote a value: only names in the template pass."""
-    if isinstance(error, PrintError | AmountError | MomentError | _NotAMail):
+    if isinstance(error, PrintError | AmountError | MomentError | _NoMailError):
         return str(error)
     if isinstance(error, SecurityError):
         return "not allowed in a template"

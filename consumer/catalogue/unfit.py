@@ -6,7 +6,7 @@ from consumer.catalogue.paths import MISSING, Path
 from consumer.model import Event, Json, Reason
 
 
-class Unfit(Exception):  # noqa: N818 - not an error of ours: caught where mapping begins
+class UnfitError(Exception):
     """No mail can come of the event. `detail` holds no value from it."""
 
     def __init__(self, reason: Reason, detail: str) -> None:
@@ -18,5 +18,5 @@ def demanded(path: Path, event: Event) -> Json:
     """Return what lies at a path that must lead somewhere."""
     found = path.read(event)
     if found is MISSING:
-        raise Unfit(Reason.INVALID, f"{path.pointer}: is absent")
+        raise UnfitError(Reason.INVALID, f"{path.pointer}: is absent")
     return found

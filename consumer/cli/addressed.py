@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from consumer.cli import printing
-from consumer.cli.app import Stop
+from consumer.cli.app import StopError
 from consumer.cli.forget import known_address
 from consumer.cli.guarded import at_desk
 
@@ -22,7 +22,7 @@ def list_keys(address: str, config: Path, *, as_json: bool) -> None:
     if as_json:
         printing.document([asdict(one) for one in found])
     elif not found:
-        raise Stop("the guard knows no mail to this address")
+        raise StopError("the guard knows no mail to this address")
     else:
         columns = ("key", "mail type", "status", "claimed", "sent")
         printing.table(

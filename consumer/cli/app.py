@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from consumer import __version__
-from consumer.catalogue import CatalogueErrors
+from consumer.catalogue import CatalogueError
 from consumer.cli import printing
 from consumer.cli.printing import printable
 from consumer.guard.errors import GuardError
@@ -29,7 +29,7 @@ _AS_JSON = "consumer.cli.as_json"  # in the context that a command shares with i
 
 
 @dataclass
-class Stop(Exception):  # noqa: N818 - not an error of the program
+class StopError(Exception):
     """End the command with a message for a person. `code`: 1 refused or failed, 2 misused."""
 
     message: str
@@ -48,9 +48,9 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except Stop as stop:
+        except StopError as stop:
             raise _ended(stop.message, stop.code) from None
-        except (CatalogueErrors, SettingsError) as errors:
+        except (CatalogueError, SettingsError) as errors:
             _tell_json(ctx, errors.problems)
             raise _ended("\n".join(map(str, errors.problems)), 2) from None
         except GuardError as error:

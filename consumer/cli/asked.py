@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from consumer import parts, settings
-from consumer.cli.app import Stop
+from consumer.cli.app import StopError
 from consumer.cli.catalogues import is_configured
 from consumer.events import decode
 from consumer.model import Bad, Event, NeedsSchema, Record, Skipped
@@ -32,7 +32,7 @@ def decoding(config: Path, alone: Path | None = None) -> Decode:
             asyncio.run(_ask(registry, event.id))
             event = decoder.decode(record)
         if isinstance(event, NeedsSchema):
-            raise Stop(f"the schema registry does not answer, and schema {event.id} is needed")
+            raise StopError(f"the schema registry does not answer, and schema {event.id} is needed")
         return event
 
     return read

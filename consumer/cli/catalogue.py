@@ -9,7 +9,7 @@ import typer
 
 from consumer import contract, settings
 from consumer.cli import printing
-from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
+from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
 from consumer.cli.catalogues import CatalogueOption, is_configured, open_catalogue
 from consumer.contract import Kind
 from consumer.contract.asyncapi import House
@@ -69,7 +69,9 @@ def _write(folder: Path, files: dict[str, str]) -> None:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, "utf-8")
         except OSError as error:
-            raise Stop(f"--html {folder}: {name} cannot be written: {error.strerror}") from None
+            raise StopError(
+                f"--html {folder}: {name} cannot be written: {error.strerror}"
+            ) from None
 
 
 def _facts(kind: Kind) -> dict[str, object]:

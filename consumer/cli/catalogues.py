@@ -38,7 +38,7 @@ CatalogueOption = Annotated[
 
 
 def open_catalogue(config: Path, alone: Path | None) -> Catalogue:
-    """Load the catalogue; raises `CatalogueErrors` or `SettingsError`.
+    """Load the catalogue; raises `CatalogueError` or `SettingsError`.
 
     `alone`: a catalogue to read without a configuration. Where neither it nor any setting is
     there, `schemas` is read that way.

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from consumer.catalogue import Catalogue, CatalogueErrors
+from consumer.catalogue import Catalogue, CatalogueError
 from consumer.catalogue.against import dangers
 from consumer.catalogue.folder import read_files
 from consumer.cli import printing
@@ -57,7 +57,7 @@ def check(
     """  # noqa: D301 - click's mark: keep these lines
     try:
         opened = open_catalogue(config, catalogue)
-    except CatalogueErrors as errors:
+    except CatalogueError as errors:
         _tell_problems(errors, catalogue_folder(config, catalogue), as_json=as_json)
         raise typer.Exit(1) from None
     folder = catalogue_folder(config, catalogue)
@@ -73,14 +73,14 @@ def _compare(against: str, folder: Path, *, as_json: bool) -> str:
     before = files_at(against, folder)
     found = dangers(before, read_files(folder), datetime.now(UTC))
     if found:
-        _tell_problems(CatalogueErrors(found), folder, as_json=as_json)
+        _tell_problems(CatalogueError(found), folder, as_json=as_json)
         raise typer.Exit(1)
     if not any(name.endswith("/mail.toml") for name in before):
         return f"{against} has no mail type in {folder}: NOTHING was compared (was it moved?)"
     return f"held against {against}: nothing is mailed twice or set aside by it"
 
 
-def _tell_problems(errors: CatalogueErrors, folder: Path, *, as_json: bool) -> None:
+def _tell_problems(errors: CatalogueError, folder: Path, *, as_json: bool) -> None:
     found = [replace(problem, file=_reachable(folder, problem.file)) for problem in errors.problems]
     if as_json:
         printing.document({"ok": False, "problems": [asdict(problem) for problem in found]})

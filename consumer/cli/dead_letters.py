@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from consumer.cli import letters, printing
-from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
+from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
 from consumer.cli.guarded import ask
 from consumer.guard import DeadLetter, Guard, LetterStatus, Query
 from consumer.model import Reason
@@ -110,7 +110,7 @@ def show_letter(
     """  # noqa: D301 - click's mark: keep these lines
     letter = ask(config, lambda guard: guard.dead_letter(letter_id))
     if letter is None:
-        raise Stop(f"there is no dead letter {letter_id}")
+        raise StopError(f"there is no dead letter {letter_id}")
     if raw:
         _write_value(letter)
     elif as_json:
@@ -121,9 +121,9 @@ def show_letter(
 
 def _write_value(letter: DeadLetter) -> None:
     if (why := letters.gone(letter)) is not None:
-        raise Stop(f"dead letter {letter.id}: {why}")
+        raise StopError(f"dead letter {letter.id}: {why}")
     if letter.record is None or letter.record.value is None:
-        raise Stop(f"the record of dead letter {letter.id} has no value")
+        raise StopError(f"the record of dead letter {letter.id} has no value")
     sys.stdout.buffer.write(letter.record.value)
     sys.stdout.buffer.flush()
 

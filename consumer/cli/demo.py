@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from consumer.cli.app import JsonOption, Stop, app
+from consumer.cli.app import JsonOption, StopError, app
 
 OUT = Path("out") / "demo"
 SCHEMAS = Path(__file__).resolve().parents[2] / "schemas"
@@ -34,11 +34,11 @@ def demo(json_only: JsonOption = False) -> None:
     try:
         tally = asyncio.run(run(SCHEMAS, OUT, console))
     except (asyncio.CancelledError, KeyboardInterrupt):
-        raise Stop("stopped; nothing is left running", STOPPED) from None
+        raise StopError("stopped; nothing is left running", STOPPED) from None
     except NotHereError as missing:
-        raise Stop(str(missing)) from None
+        raise StopError(str(missing)) from None
     except ServiceEndedError as ended:
-        raise Stop(f"the service ended early: {ended}") from None
+        raise StopError(f"the service ended early: {ended}") from None
     show.next_steps(console, OUT)
     typer.echo(json.dumps(asdict(tally)))
     if not tally.kept_the_promise:
@@ -49,6 +49,6 @@ def _check_parts() -> None:
     try:
         import confluent_kafka  # noqa: F401, PLC0415 - only asked whether it is there
     except ImportError:
-        raise Stop("the demo wants its extra: pip install 'sendonce[demo]'", 2) from None
+        raise StopError("the demo wants its extra: pip install 'sendonce[demo]'", 2) from None
     if not (SCHEMAS / "order.receipt").is_dir():
-        raise Stop("the demo runs from a clone of the repository: make demo", 2)
+        raise StopError("the demo runs from a clone of the repository: make demo", 2)

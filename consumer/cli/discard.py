@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from consumer.cli import printing
-from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
+from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
 from consumer.cli.guarded import at_desk
 from consumer.cli.signed import ByOption, WhyOption, note
 from consumer.guard.desk import Desk
@@ -53,7 +53,9 @@ def discard(
 def _check(thing: str) -> None:
     is_id = thing.isascii() and thing.isdigit() and len(thing) <= _LONGEST_ID
     if not (is_id or is_key(thing)):
-        raise Stop(f"{thing}: neither the id of a dead letter nor a key of 48 characters", code=2)
+        raise StopError(
+            f"{thing}: neither the id of a dead letter nor a key of 48 characters", code=2
+        )
 
 
 async def _all(desk: Desk, things: Sequence[str], signed: str) -> list[DiscardResult]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from consumer.catalogue import Catalogue
-from consumer.cli.app import Stop
+from consumer.cli.app import StopError
 from consumer.cli.asked import Decode
 from consumer.cli.files import Piece, read_pieces
 from consumer.events import decode
@@ -66,7 +66,7 @@ class _Eyes:
 def _header(text: str) -> Header:
     name, equals, value = text.partition("=")
     if not name or not equals:
-        raise Stop(f"--header {text}: write NAME=VALUE", code=2)
+        raise StopError(f"--header {text}: write NAME=VALUE", code=2)
     return name, value.encode("utf-8", "surrogateescape")  # the bytes, as they were typed
 
 
@@ -74,12 +74,12 @@ def _whole(file: Path) -> Piece:
     try:
         return Piece(file, 1, file.read_bytes())
     except OSError as error:
-        raise Stop(f"{file}: {error.strerror}", code=2) from None
+        raise StopError(f"{file}: {error.strerror}", code=2) from None
 
 
 def _known(topic: str | None) -> str:
     if topic is None:
-        raise Stop("name the topic with --topic", code=2)
+        raise StopError("name the topic with --topic", code=2)
     return topic
 
 
@@ -114,7 +114,7 @@ def _topic(eyes: _Eyes, piece: Piece, known: str | None) -> str:
     fitting = [topic for topic, reading in seen.items() if _listened_to(reading)]
     if len(fitting) == 1:
         return fitting[0]
-    raise Stop(f"{piece.place}: {_undecided(eyes.catalogue, seen, fitting)}", code=2)
+    raise StopError(f"{piece.place}: {_undecided(eyes.catalogue, seen, fitting)}", code=2)
 
 
 def _undecided(catalogue: Catalogue, seen: Mapping[str, Reading], fitting: Sequence[str]) -> str:

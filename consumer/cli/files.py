@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from consumer.cli.app import Stop
+from consumer.cli.app import StopError
 
 _DECODER = json.JSONDecoder()
 _SPACE = " \t\r\n"
@@ -30,7 +30,7 @@ class Piece:
 
 
 def read_pieces(file: Path) -> list[Piece]:
-    """Cut a file into its events. Raises `Stop` for what cannot be read or is no JSON."""
+    """Cut a file into its events. Raises `StopError` for what cannot be read or is no JSON."""
     text = _text(file)
     pieces, line, counted = [], 1, 0
     for start, end in _spans(file, text):
@@ -38,7 +38,7 @@ def read_pieces(file: Path) -> list[Piece]:
         counted = start
         pieces.append(Piece(file, line, _bytes(text[start:end])))
     if not pieces:
-        raise Stop(f"{file}: holds no event", code=2)
+        raise StopError(f"{file}: holds no event", code=2)
     return pieces
 
 
@@ -46,7 +46,7 @@ def _text(file: Path) -> str:
     try:
         return file.read_bytes().decode("utf-8", "surrogateescape")
     except OSError as error:
-        raise Stop(f"{file}: {error.strerror}", code=2) from None
+        raise StopError(f"{file}: {error.strerror}", code=2) from None
 
 
 def _bytes(text: str) -> bytes:
@@ -88,9 +88,9 @@ def _value_end(file: Path, text: str, at: int) -> int:
         raise _no_json(file, text, getattr(error, "pos", at)) from None
 
 
-def _no_json(file: Path, text: str, at: int) -> Stop:
+def _no_json(file: Path, text: str, at: int) -> StopError:
     message = f"{file}:{_line(text, at)}: no JSON object, array of objects, or object a line"
-    return Stop(message, code=2)
+    return StopError(message, code=2)
 
 
 def _skip(text: str, at: int) -> int:

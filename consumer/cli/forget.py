@@ -9,7 +9,7 @@ import typer
 
 from consumer import parts, settings
 from consumer.cli import printing
-from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
+from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
 from consumer.cli.guarded import at_desk
 from consumer.cli.masking import masked
 from consumer.cli.signed import ByOption, WhyOption, note
@@ -67,14 +67,14 @@ def known_address(text: str) -> Mentions:
     try:
         return mentions_of(text)
     except AddressError as error:
-        raise Stop(f"the address {error}", code=2) from None
+        raise StopError(f"the address {error}", code=2) from None
 
 
 def _confirm(who: Mentions) -> None:
     if not sys.stdin.isatty():
-        raise Stop("nobody can be asked here: say --yes", code=2)
+        raise StopError("nobody can be asked here: say --yes", code=2)
     if not typer.confirm(f"Erase {masked(who.forms[0])} for ever?"):
-        raise Stop("nothing was done")
+        raise StopError("nothing was done")
 
 
 def _facts(done: Forgotten) -> dict[str, object]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from consumer import settings
-from consumer.cli.app import Stop
+from consumer.cli.app import StopError
 from consumer.guard import Guard
 from consumer.guard.desk import Desk
 from consumer.privacy import privacy
@@ -41,12 +41,12 @@ async def _ask(found: settings.Settings, question: Callable[[Guard], Awaitable[T
 
 
 async def patiently(asked: Awaitable[T], patience: float | None = _PATIENCE) -> T:
-    """Wait for an answer of the guard; raises `Stop` where Postgres does not give one in time."""
+    """Wait for an answer of the guard; raises `StopError` where Postgres gives none in time."""
     try:
         async with asyncio.timeout(patience):
             return await asked
     except TimeoutError:
-        raise Stop(f"Postgres does not answer within {patience:g} s") from None
+        raise StopError(f"Postgres does not answer within {patience:g} s") from None
 
 
 async def _opened(found: settings.Settings, question: Callable[[Guard], Awaitable[T]]) -> T:

@@ -16,9 +16,9 @@ from typing import Final
 
 import orjson
 
-from consumer.cli.app import Stop
+from consumer.cli.app import StopError
 from consumer.guard.imports import Past
-from consumer.listed import MEMBERS, NEEDED, Reading, Unusable
+from consumer.listed import MEMBERS, NEEDED, Reading, UnusableError
 
 _PART: Final = re.compile(r"entity_[1-9]")
 _BOM: Final = b"\xef\xbb\xbf"
@@ -37,7 +37,7 @@ class Line:
 
 
 def read_list(file: Path) -> Iterator[Line]:
-    """Yield each line that is not blank. Raises `Stop` for a file that is no such list."""
+    """Yield each line that is not blank. Raises `StopError` for a file that is no such list."""
     read: Callable[[str], Members] | None = None
     for number, raw in enumerate(_raw(file), 1):
         if not raw.strip():
@@ -50,7 +50,7 @@ def read_list(file: Path) -> Iterator[Line]:
         else:
             read = _columns(file, number, raw)
     if read is None:
-        raise Stop(f"{file}: is empty", code=2)
+        raise StopError(f"{file}: is empty", code=2)
 
 
 def _raw(file: Path) -> Iterator[bytes]:
@@ -60,7 +60,7 @@ def _raw(file: Path) -> Iterator[bytes]:
             yield first.removeprefix(_BOM)
             yield from stream
     except OSError as error:
-        raise Stop(f"{file}: {error.strerror}", code=2) from None
+        raise StopError(f"{file}: {error.strerror}", code=2) from None
 
 
 def _line(place: str, raw: bytes, read: Callable[[str], Members]) -> Line:
@@ -88,7 +88,7 @@ def mails(
                 yield line.place, reading.past(line.members)
                 continue
             problem = line.problem
-        except Unusable as unusable:
+        except UnusableError as unusable:
             problem = str(unusable)
         bad.append(BadLine(line.place, problem))
 
@@ -116,9 +116,9 @@ def _columns(file: Path, number: int, raw: bytes) -> Callable[[str], Members]:
     try:
         header = [name.strip() for name in _cells(raw.decode())]
     except ValueError as error:
-        raise Stop(f"{file}:{number}: {error}", code=2) from None
+        raise StopError(f"{file}:{number}: {error}", code=2) from None
     if problem := _header_problem(header):
-        raise Stop(f"{file}:{number}: {problem}", code=2)
+        raise StopError(f"{file}:{number}: {problem}", code=2)
 
     def read(text: str) -> Members:
         cells = _cells(text)

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from consumer.cli.app import Stop
+from consumer.cli.app import StopError
 
 _AGO: Final = re.compile(r"([1-9][0-9]{0,4})([smhd])")
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -24,5 +24,5 @@ def moment(text: str | None, option: str) -> datetime | None:
         found = None
     if found is None or found.tzinfo is None:
         hint = 'write "2h" (ago), or a time with its offset: 2026-11-30T14:02:00Z'
-        raise Stop(f"{option} {text}: {hint}", code=2)
+        raise StopError(f"{option} {text}: {hint}", code=2)
     return found

@@ -14,7 +14,7 @@ import typer
 
 from consumer import parts, settings
 from consumer.cli import printing
-from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
+from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
 from consumer.cli.guarded import at_desk
 from consumer.cli.parked import second
 from consumer.cli.signed import ByOption, WhyOption, signed
@@ -61,7 +61,7 @@ def pause(
     pauses = _pauses(config)
     for target in targets:
         if problem := unknown(target, pauses):
-            raise Stop(problem, code=2)
+            raise StopError(problem, code=2)
 
     async def put(table: PauseTable) -> None:
         for target in targets:
@@ -89,12 +89,12 @@ def resume(
     """  # noqa: D301 - click's mark: keep these lines
     targets = _targets(everything, mail_type, provider)
     if not targets:
-        raise Stop("resume what? --all, --type NAME or --provider NAME", code=2)
+        raise StopError("resume what? --all, --type NAME or --provider NAME", code=2)
 
     async def lift(table: PauseTable) -> None:
         for target in targets:
             if await table.lift(target) is None:
-                raise Stop(f"{target} is not paused")
+                raise StopError(f"{target} is not paused")
 
     _do(config, as_json, lift)
 

@@ -10,7 +10,7 @@ import typer
 
 from consumer import parts, settings
 from consumer.cli import printing
-from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
+from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
 from consumer.cli.asked import decoding
 from consumer.cli.events import Reading, readings, why_not
 from consumer.cli.key import HeaderOption
@@ -69,9 +69,9 @@ async def _send(cluster: Cluster, events: Sequence[Reading], key: str | None) ->
             for event in events:
                 tasks.create_task(_send_one(producer, event, key))
     except TimeoutError:
-        raise Stop(f"Kafka did not acknowledge within {_PATIENCE:g} s") from None
+        raise StopError(f"Kafka did not acknowledge within {_PATIENCE:g} s") from None
     except ExceptionGroup as errors:
-        raise Stop(f"Kafka refused: {errors.exceptions[0]}") from None
+        raise StopError(f"Kafka refused: {errors.exceptions[0]}") from None
     finally:
         await producer.close(budget=5.0)
 
@@ -80,7 +80,7 @@ async def _look_for(cluster: Cluster, topics: Collection[str]) -> None:
     """A producer waits for a topic that is not there, in the hope that somebody makes it."""
     partitions = await check_topics(cluster, topics)
     if lacking := [topic for topic in sorted(topics) if not partitions.get(topic)]:
-        raise Stop(f"topic {', '.join(lacking)} does not exist")
+        raise StopError(f"topic {', '.join(lacking)} does not exist")
 
 
 async def _send_one(producer: Producer, event: Reading, key: str | None) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from consumer.catalogue import Catalogue
 from consumer.cli import printing
-from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
+from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
 from consumer.cli.asked import decoding
 from consumer.cli.catalogues import CatalogueOption, open_catalogue
 from consumer.cli.events import Reading, readings, why_not
@@ -65,7 +65,7 @@ def render(
         show_changes(file, port, config, catalogue, look)
         return
     if file is None:
-        raise Stop("name an event or an example, or --watch all of them", 2)
+        raise StopError("name an event or an example, or --watch all of them", 2)
     opened = open_catalogue(config, catalogue)
     results = [_rendered(opened, reading) for reading in look(opened, file)]
     facts = [_facts(reading, result, out) for reading, result in results]
@@ -106,9 +106,11 @@ def _write(out: Path, name: str, content: bytes) -> str:
         out.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
     except (FileExistsError, NotADirectoryError):
-        raise Stop(f"--out {out}: names a file, or lies below one; a folder is needed") from None
+        raise StopError(
+            f"--out {out}: names a file, or lies below one; a folder is needed"
+        ) from None
     except OSError as error:
-        raise Stop(f"--out {out}: {name} cannot be written there: {error.strerror}") from None
+        raise StopError(f"--out {out}: {name} cannot be written there: {error.strerror}") from None
     return str(file)
 
 

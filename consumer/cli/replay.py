@@ -12,7 +12,7 @@ import typer
 from consumer import settings
 from consumer.cli import letters, printing
 from consumer.cli import parked as at_it
-from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
+from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
 from consumer.cli.foretold import foresight, foretold
 from consumer.cli.guarded import at_desk
 from consumer.cli.moments import moment
@@ -130,7 +130,7 @@ def replay(
     else:
         _tell(seen, signed)
     if signed is not None and seen.changed:
-        raise Stop(_changed(seen))
+        raise StopError(_changed(seen))
 
 
 def _statuses(
@@ -138,7 +138,9 @@ def _statuses(
 ) -> Sequence[LetterStatus]:
     """What is named may be parked: a person can hurry it. Else the service is at it."""
     if LetterStatus.SETTLED in (asked or ()):
-        raise Stop("a settled letter's mail is settled: only `resend KEY` makes another", code=2)
+        raise StopError(
+            "a settled letter's mail is settled: only `resend KEY` makes another", code=2
+        )
     return asked or ((LetterStatus.OPEN, LetterStatus.PARKED) if ids else (LetterStatus.OPEN,))
 
 
@@ -148,7 +150,7 @@ async def _seen(
     await _refuse_unheard_of(desk, chosen.ids or ())
     matched, parked = await desk.count(chosen), await at_it.parked(desk, chosen)
     if signed is not None and matched > limit:
-        raise Stop(
+        raise StopError(
             f"{matched} letters match and the limit is {limit}: narrow the selection, or say"
             f" --limit {matched}; nothing was done"
         )
@@ -164,7 +166,7 @@ async def _refuse_unheard_of(desk: Desk, ids: Collection[int]) -> None:
     unheard = set(ids) - set(await desk.ids(every, len(ids))) if ids else ()
     if unheard:
         some = ", ".join(map(str, sorted(unheard)[:10]))
-        raise Stop(f"there is no dead letter {some}; nothing was done")
+        raise StopError(f"there is no dead letter {some}; nothing was done")
 
 
 def _turns(forecasts: Sequence[Forecast], rate: float) -> list[Turn]:

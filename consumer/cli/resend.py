@@ -14,7 +14,7 @@ import typer
 
 from consumer import parts, settings
 from consumer.cli import printing
-from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
+from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
 from consumer.cli.guarded import at_desk
 from consumer.cli.masking import masked
 from consumer.cli.parked import second
@@ -73,7 +73,7 @@ def resend(
     record = standing.kept or _from_kafka(found, row)
     proposal = asyncio.run(_proposed(found, row, record))
     if isinstance(proposal, str):
-        raise Stop(f"{key} cannot be sent again: {proposal}")
+        raise StopError(f"{key} cannot be sent again: {proposal}")
     if not as_json:
         _show(proposal, standing.next_look, reveal=reveal)
     if not yes:
@@ -81,7 +81,7 @@ def resend(
     wish = Resend(row, proposal.mail, record, signed, secrets.token_hex(8))
     result = at_desk(config, lambda desk: desk.resend(wish))
     if isinstance(result, NotDone):
-        raise Stop(result.why)
+        raise StopError(result.why)
     if as_json:
         printing.document(_facts(proposal, result, standing.next_look, signed, reveal=reveal))
     else:
@@ -92,11 +92,11 @@ def resend(
 async def _standing(desk: Desk, key: str) -> Standing:
     row = (await desk.rows([key])).get(key)
     if row is None:
-        raise Stop(f"the guard has no row of {key}: publish the event again")
+        raise StopError(f"the guard has no row of {key}: publish the event again")
     if row.status in IN_FLIGHT:
-        raise Stop(f"{key} is {row.status}: it is still being sent, so no second one is made")
+        raise StopError(f"{key} is {row.status}: it is still being sent, so no second one is made")
     if row.coordinates is None:
-        raise Stop(await _moved(desk, key))
+        raise StopError(await _moved(desk, key))
     letter = await desk.letter_at(row.coordinates, row.mail_type)
     record = None if letter is None else letter.record
     kept = record if record is not None and record.value is not None else None
@@ -123,7 +123,7 @@ def _from_kafka(found: settings.Settings, row: Row) -> Record:
     try:
         return asyncio.run(_read(found, row.coordinates))
     except RecordGoneError as gone:
-        raise Stop(_GONE.format(key=row.key, why=gone)) from None
+        raise StopError(_GONE.format(key=row.key, why=gone)) from None
 
 
 async def _read(found: settings.Settings, at: Coordinates) -> Record:
@@ -168,10 +168,10 @@ def _after(row: Row) -> str:
 
 def _confirm(proposal: Proposal) -> None:
     if not sys.stdin.isatty():
-        raise Stop("nobody can be asked here: look at the mail, then say --yes", code=2)
+        raise StopError("nobody can be asked here: look at the mail, then say --yes", code=2)
     doubt = " It may have been sent before." if proposal.row.in_doubt else ""
     if not typer.confirm(f"Send this mail?{doubt}"):
-        raise Stop("nothing was done")
+        raise StopError("nothing was done")
 
 
 def _facts(

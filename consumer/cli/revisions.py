@@ -8,7 +8,7 @@ import tarfile
 from pathlib import Path
 
 from consumer.catalogue.folder import read_files
-from consumer.cli.app import Stop
+from consumer.cli.app import StopError
 
 
 class _NotThereError(Exception):
@@ -18,7 +18,7 @@ class _NotThereError(Exception):
 def files_at(against: str, folder: Path) -> dict[str, bytes]:
     """Return the catalogue's files by their paths; `against`: another folder, or a revision.
 
-    Raises `Stop` where it is neither: a slip of the pen must not pass for no change at all. A
+    Raises `StopError` where it is neither: a slip of the pen must not pass for no change at all. A
     revision that had no such folder had an empty catalogue.
     """
     if any(Path(against).glob("*/mail.toml")):
@@ -28,7 +28,7 @@ def files_at(against: str, folder: Path) -> dict[str, bytes]:
         inside = _git(folder, "rev-parse", "--show-prefix")
         top = Path(_git(folder, "rev-parse", "--show-toplevel"))
     except (_NotThereError, OSError):
-        raise Stop(f"--against: {_why_not(against, folder)}", 2) from None
+        raise StopError(f"--against: {_why_not(against, folder)}", 2) from None
     return _files_of(top, f"{commit}:{inside}")
 
 

@@ -19,7 +19,7 @@ import typer
 from consumer import parts, providers, settings
 from consumer.catalogue import Catalogue
 from consumer.cli import printing
-from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
+from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
 from consumer.cli.events import readings, why_not
 from consumer.keys import AddressError, canonical_recipient
 from consumer.leave import Rehearsal
@@ -94,17 +94,17 @@ def _mail(catalogue: Catalogue, named: str) -> Mail:
     fitting = [name for name in known if named == name or name.startswith(f"{named}/")]
     if len(fitting) != 1:
         why = "names several examples" if fitting else "is no example of the catalogue"
-        raise Stop(f"{named} {why}; name one of {', '.join(fitting or known)}", 2)
+        raise StopError(f"{named} {why}; name one of {', '.join(fitting or known)}", 2)
     [reading] = readings(catalogue, fitting[0])
     if not isinstance(reading.mail, Mail):
-        raise Stop(f"{reading.place}: {why_not(reading.mail)}")
+        raise StopError(f"{reading.place}: {why_not(reading.mail)}")
     return reading.mail
 
 
 def _message(catalogue: Catalogue, mail: Mail) -> Message:
     message = catalogue.render(mail)
     if isinstance(message, Bad):
-        raise Stop(why_not(message))
+        raise StopError(why_not(message))
     return message
 
 
@@ -113,9 +113,9 @@ def _addressed(message: Message, mail: Mail, to: str, rules: Rules) -> Message:
     try:
         recipient = canonical_recipient(to)
     except AddressError as error:
-        raise Stop(f"--to: {error}", 2) from None
+        raise StopError(f"--to: {error}", 2) from None
     if held := rules.holds_back(replace(mail, recipient=recipient), replay=True):
-        raise Stop(f"--to: {held}: outside production only who is in safety.allow gets mail")
+        raise StopError(f"--to: {held}: outside production only who is in safety.allow gets mail")
     key = f"test-{secrets.token_hex(16)}"
     subject = f"{MARK} {message.subject}"
     marked = replace(
@@ -132,9 +132,11 @@ def _addressed(message: Message, mail: Mail, to: str, rules: Rules) -> Message:
 def _provider(found: settings.Settings, name: str, message: Message) -> Provider:
     options = found.providers.get(name)
     if options is None:
-        raise Stop(f"there is no [providers.{name}]; known are {', '.join(found.providers)}", 2)
+        raise StopError(
+            f"there is no [providers.{name}]; known are {', '.join(found.providers)}", 2
+        )
     if not message.html and name not in message.templates:
-        raise Stop(
+        raise StopError(
             f"{name} keeps no template of {message.mail_type}, and the folder has no bodies", 2
         )
     return providers.build(name, options)

@@ -13,7 +13,7 @@ import typer
 from consumer import parts, settings
 from consumer.catalogue.values import parse_duration
 from consumer.cli import printing
-from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
+from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
 from consumer.cli.guarded import at_desk, patiently
 from consumer.cli.lists import BadLine, mails, read_list
 from consumer.guard.desk import Desk
@@ -101,7 +101,7 @@ def _duration(text: str) -> timedelta:
     try:
         return timedelta(seconds=parse_duration(text))
     except ValueError as error:
-        raise Stop(f"--apart {error}", code=2) from None
+        raise StopError(f"--apart {error}", code=2) from None
 
 
 async def _notes(desk: Desk) -> Notes:
@@ -117,7 +117,7 @@ def _theirs(config: Path, file: Path | None, *, imported: bool) -> Listed | None
     if not imported:
         return None if file is None else _read(config, file)
     if file is not None:
-        raise Stop("--against and --imported: name one of them", code=2)
+        raise StopError("--against and --imported: name one of them", code=2)
     return at_desk(config, _imported, patience=None)
 
 

@@ -9,7 +9,7 @@ import typer
 
 from consumer.cli import letters, printing
 from consumer.cli.addressed import list_keys
-from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, Stop, app
+from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
 from consumer.cli.guarded import at_desk
 from consumer.cli.masking import masked
 from consumer.cli.telling import sentences
@@ -76,14 +76,16 @@ def show(
 
 def known_key(text: str) -> str:
     if not is_key(text):
-        raise Stop("a key has 48 characters, 0-9 and a-f; `sendonce key FILE` prints it", code=2)
+        raise StopError(
+            "a key has 48 characters, 0-9 and a-f; `sendonce key FILE` prints it", code=2
+        )
     return text
 
 
 async def _known(desk: Desk, key: str) -> tuple[Story, tuple[str, ...]]:
     story = await desk.story(key)
     if story is None:
-        raise Stop(_NO_ROW.format(key=key))
+        raise StopError(_NO_ROW.format(key=key))
     return story, await desk.family(key)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from consumer.cli.app import Stop
+from consumer.cli.app import StopError
 
 ByOption = Annotated[
     str | None,
@@ -28,5 +28,5 @@ def note(by: str | None, why: str | None, what: str) -> str:
 def signed(by: str | None, why: str | None, what: str) -> tuple[str, str]:
     """Return both, of which none may be missing."""
     if not by or not by.strip() or not why or not why.strip():
-        raise Stop(f"{what} needs a name and a reason: --by NAME --why TEXT", code=2)
+        raise StopError(f"{what} needs a name and a reason: --by NAME --why TEXT", code=2)
     return by, why

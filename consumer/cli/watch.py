@@ -13,7 +13,7 @@ from typing import Any, Final
 from consumer.admin import CannotListenError, Listener
 from consumer.catalogue import Catalogue
 from consumer.cli import printing
-from consumer.cli.app import Stop
+from consumer.cli.app import StopError
 from consumer.cli.catalogues import catalogue_folder, open_catalogue
 from consumer.cli.events import Reading, readings, why_not
 from consumer.model import Bad, Mail, Message
@@ -41,14 +41,14 @@ def watch(
             names = [named] if named else sorted(catalogue.types)
             events = [reading for name in names for reading in read(catalogue, name)]
             return [_proof(catalogue, reading) for reading in events]
-        except Stop as stop:  # ends a command; here it is one more thing to mend
+        except StopError as stop:  # ends a command; here it is one more thing to mend
             raise ValueError(stop.message) from None
 
     preview = Preview(lambda: _roots(config, alone, named), load)
     try:
         asyncio.run(_serve(preview, port))
     except CannotListenError:
-        raise Stop(f"port {port} of {HOST} is taken; name another with --port") from None
+        raise StopError(f"port {port} of {HOST} is taken; name another with --port") from None
 
 
 async def _serve(preview: Preview, port: int) -> None:

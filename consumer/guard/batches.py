@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
-from consumer.guard.errors import GuardClosed
+from consumer.guard.errors import GuardClosedError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -37,7 +37,7 @@ class Batches(Generic[Item, Result]):
         return await answer
 
     async def drain(self) -> None:
-        """Wait until nothing is on its way; a closed guard answers `GuardClosed` to the rest."""
+        """Wait until nothing is on its way; the rest is answered with `GuardClosedError`."""
         if self._runner is not None:
             await self._runner
 
@@ -67,7 +67,7 @@ class Batches(Generic[Item, Result]):
         self, batch: list[tuple[Item, asyncio.Future[Result]]], error: Exception
     ) -> None:
         """One item may be at fault: the others must not share its fate."""
-        if len(batch) > 1 and not isinstance(error, GuardClosed):
+        if len(batch) > 1 and not isinstance(error, GuardClosedError):
             for pair in batch:
                 await self._run_batch([pair])
             return

@@ -1,11 +1,11 @@
 """What the guard raises. Expected cases are results, never exceptions; these stop the service.
 
 GuardError
-├─ GuardClosed             the guard was closed while this call was waiting for Postgres
+├─ GuardClosedError             the guard was closed while this call was waiting for Postgres
 └─ SetupError              a person must act; the message says what to do
-   ├─ SchemaMissing  ├─ SchemaTooOld  ├─ ReleaseTooOld
-   ├─ WrongEnvironment  ├─ MissingRights  ├─ LoginRefused
-   └─ PostgresUnreachable  (waiting may help)
+   ├─ SchemaMissingError  ├─ SchemaTooOldError  ├─ ReleaseTooOldError
+   ├─ WrongEnvironmentError  ├─ MissingRightsError  ├─ LoginRefusedError
+   └─ PostgresUnreachableError  (waiting may help)
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ class GuardError(Exception):
     pass
 
 
-class GuardClosed(GuardError):  # noqa: N818 - names the state, not an error of anybody
+class GuardClosedError(GuardError):
     pass
 
 
@@ -23,29 +23,29 @@ class SetupError(GuardError):
     pass
 
 
-class SchemaMissing(SetupError):  # noqa: N818 - reads as the finding it is
+class SchemaMissingError(SetupError):
     pass
 
 
-class SchemaTooOld(SetupError):  # noqa: N818 - reads as the finding it is
+class SchemaTooOldError(SetupError):
     pass
 
 
-class ReleaseTooOld(SetupError):  # noqa: N818 - reads as the finding it is
+class ReleaseTooOldError(SetupError):
     pass
 
 
-class WrongEnvironment(SetupError):  # noqa: N818 - reads as the finding it is
+class WrongEnvironmentError(SetupError):
     pass
 
 
-class MissingRights(SetupError):  # noqa: N818 - reads as the finding it is
+class MissingRightsError(SetupError):
     pass
 
 
-class LoginRefused(SetupError):  # noqa: N818 - reads as the finding it is
+class LoginRefusedError(SetupError):
     pass
 
 
-class PostgresUnreachable(SetupError):  # noqa: N818 - reads as the finding it is
+class PostgresUnreachableError(SetupError):
     pass

@@ -1,7 +1,7 @@
 """The guard: one row a key, claimed before anything is sent. The service's only SQL is behind it.
 
-Every method repeats by itself while Postgres is away, until the guard is closed (`GuardClosed`).
-None of that counts as an attempt at a provider.
+Every method repeats by itself while Postgres is away, until the guard is closed: then it raises
+`GuardClosedError`. None of that counts as an attempt at a provider.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Guard:
     ) -> Guard:
         """Check schema, environment and rights, then return the guard. Durations in seconds.
 
-        Raises `SetupError` with what to do; `PostgresUnreachable` is the one worth waiting for.
+        Raises `SetupError` with what to do; `PostgresUnreachableError` is worth waiting for.
         """
         address = Address(dsn, pgbouncer, password)
         await check_schema(address, environment=environment, release=release)
@@ -99,7 +99,7 @@ class Guard:
         return cls(connections, owner, retention, on_double)
 
     async def close(self) -> None:
-        """End every repeat with `GuardClosed` and drop the connections. Flights end before this."""
+        """End repeats with `GuardClosedError` and drop the connections. Flights end before this."""
         await self._connections.close()
 
     @property

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import asyncpg
 import structlog
 
-from consumer.guard.errors import GuardClosed
+from consumer.guard.errors import GuardClosedError
 
 T = TypeVar("T")
 Work = Callable[[Any], Awaitable[T]]
@@ -95,7 +95,7 @@ class Weather:
                 await self.closed.wait()
         except TimeoutError:
             return
-        raise GuardClosed
+        raise GuardClosedError
 
 
 class Lane:
@@ -136,7 +136,7 @@ class Lane:
                     self._weather.failed(self._name, error)
                 await self._weather.pause(tries)
                 tries += 1
-            raise GuardClosed
+            raise GuardClosedError
 
     async def run_once(self, work: Work[object]) -> None:
         """Run `work(connection)` if Postgres answers: for what the next tick does again anyway."""

@@ -14,7 +14,7 @@ from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 import asyncpg
 
-from consumer.guard.errors import LoginRefused, PostgresUnreachable, SetupError
+from consumer.guard.errors import LoginRefusedError, PostgresUnreachableError, SetupError
 from consumer.guard.lanes import (
     CLIENT_TIMEOUT,
     CONNECT_TIMEOUT,
@@ -48,7 +48,7 @@ async def reach(
     setting: str = DSN,
     timeout: float | None = CLIENT_TIMEOUT,  # noqa: ASYNC109 - of each later statement
 ) -> Any:
-    """Connect; raises a `SetupError`, `PostgresUnreachable` where waiting may help.
+    """Connect; raises a `SetupError`, `PostgresUnreachableError` where waiting may help.
 
     `setting`: where the address was written, for who has to mend it.
     """
@@ -76,7 +76,7 @@ def _refusal(error: Exception, dsn: SplitResult, setting: str) -> SetupError | N
         error,
         asyncpg.InvalidAuthorizationSpecificationError | asyncpg.InvalidCatalogNameError,
     ):
-        return LoginRefused(
+        return LoginRefusedError(
             f"Postgres at {where} refuses this login or database ({name_of(error)}):"
             f" look at {setting}"
         )
@@ -88,7 +88,9 @@ def _refusal(error: Exception, dsn: SplitResult, setting: str) -> SetupError | N
         return SetupError(f"{setting} cannot be used with Postgres at {where}: {why}")
     if not is_outage(error):
         return None
-    return PostgresUnreachable(f"Postgres does not answer at {where}: {_words(error)} ({setting})")
+    return PostgresUnreachableError(
+        f"Postgres does not answer at {where}: {_words(error)} ({setting})"
+    )
 
 
 def _where(dsn: SplitResult) -> str:

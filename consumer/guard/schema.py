@@ -16,12 +16,12 @@ from typing import Any
 import asyncpg
 
 from consumer.guard.errors import (
-    MissingRights,
-    ReleaseTooOld,
-    SchemaMissing,
-    SchemaTooOld,
+    MissingRightsError,
+    ReleaseTooOldError,
+    SchemaMissingError,
+    SchemaTooOldError,
     SetupError,
-    WrongEnvironment,
+    WrongEnvironmentError,
 )
 from consumer.guard.lanes import Address
 from consumer.guard.reaching import DSN, in_words, reach
@@ -76,8 +76,8 @@ async def migrate(
     """Bring the database to this release's schema; return the names of the steps applied.
 
     Safe to run twice, and from several places at once. Wants a direct connection, not PgBouncer's
-    pool. Raises `WrongEnvironment` where the database is stamped as another one, `MissingRights`
-    where this role may not make tables. `setting`: where `dsn` was written;
+    pool. Raises `WrongEnvironmentError` where the database is stamped as another one,
+    `MissingRightsError` where this role may not make tables. `setting`: where `dsn` was written;
     `password`: its password, where that stands apart.
     """
     address = Address(dsn, password=lambda: password)
@@ -106,9 +106,9 @@ async def check_schema(address: Address, *, environment: str, release: str) -> N
         connection.terminate()
 
 
-async def _no_owner(connection: Any) -> MissingRights:
+async def _no_owner(connection: Any) -> MissingRightsError:
     role, schema = await connection.fetchrow("SELECT current_user, current_schema()")
-    return MissingRights(
+    return MissingRightsError(
         f"the role {role} may not make or change tables in the schema {schema or 'public'}: let"
         " postgres.migrate_dsn name their owner, who needs"
         f" GRANT USAGE, CREATE ON SCHEMA {schema or 'public'}"
@@ -152,12 +152,14 @@ async def _is_applied(connection: Any, version: int) -> bool:
 
 async def _check_version(connection: Any) -> None:
     if await connection.fetchval("SELECT to_regclass('schema_version')") is None:
-        raise SchemaMissing("this database holds no tables of Sendonce: run `sendonce migrate`")
+        raise SchemaMissingError(
+            "this database holds no tables of Sendonce: run `sendonce migrate`"
+        )
     await _check_right(connection, "schema_version", "SELECT")
     stands = await connection.fetchval("SELECT coalesce(max(version), 0) FROM schema_version")
     wanted = max(step.version for step in migrations())
     if stands < wanted:
-        raise SchemaTooOld(
+        raise SchemaTooOldError(
             f"the schema is at version {stands}, this release needs {wanted}:"
             " run `sendonce migrate`"
         )
@@ -167,18 +169,18 @@ async def _check_stamp(connection: Any, environment: str, release: str) -> None:
     await _check_right(connection, "stamp", "SELECT")
     stamp = await connection.fetchrow("SELECT environment, oldest_release FROM stamp")
     if stamp is None:
-        raise SchemaMissing("this database has no stamp: run `sendonce migrate`")
+        raise SchemaMissingError("this database has no stamp: run `sendonce migrate`")
     _refuse_other(stamp["environment"], environment)
     oldest = stamp["oldest_release"]
     if _release(release) < _release(oldest):
-        raise ReleaseTooOld(
+        raise ReleaseTooOldError(
             f"the database admits releases from {oldest}, this is {release}: install a newer one"
         )
 
 
 def _refuse_other(stamped: str, environment: str) -> None:
     if stamped != environment:
-        raise WrongEnvironment(
+        raise WrongEnvironmentError(
             f"this database is stamped {stamped!r}, this service runs as {environment!r}:"
             " look at postgres.dsn and safety.environment; a restored dump has to be stamped anew"
         )
@@ -187,7 +189,9 @@ def _refuse_other(stamped: str, environment: str) -> None:
 async def _check_rights(connection: Any) -> None:
     for table in TABLES:
         if await connection.fetchval("SELECT to_regclass($1)", table) is None:
-            raise SchemaMissing(f"the table {table} is gone: restore it, or look at search_path")
+            raise SchemaMissingError(
+                f"the table {table} is gone: restore it, or look at search_path"
+            )
         for right in RIGHTS:
             await _check_right(connection, table, right)
 
@@ -198,7 +202,7 @@ async def _check_right(connection: Any, table: str, right: str) -> None:
     )
     if not may:
         role = await connection.fetchval("SELECT current_user")
-        raise MissingRights(
+        raise MissingRightsError(
             f"the role {role} may not {right} on {table}: GRANT {right} ON {table} TO {role}"
         )
 

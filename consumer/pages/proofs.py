@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from consumer.catalogue.errors import CatalogueErrors
+from consumer.catalogue.errors import CatalogueError
 from consumer.providers import mime
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def in_scheme(html: str, *, dark: bool) -> str:
 
 def faults(error: Exception, folder: Path) -> list[Fault]:
     """Say what is wrong, all of it, with the lines around each place."""
-    if not isinstance(error, CatalogueErrors):
+    if not isinstance(error, CatalogueError):
         return [Fault(_said(error))]
     return [
         Fault(str(one), one.line, tuple(_excerpt(folder / one.file, one.line)))

@@ -16,7 +16,7 @@ import structlog
 
 from consumer import parts
 from consumer.assembly import listeners
-from consumer.guard import PostgresUnreachable
+from consumer.guard import PostgresUnreachableError
 from consumer.guard.shadows import Onlooker
 from consumer.patience import patiently
 from consumer.rotation import Rotation
@@ -122,7 +122,7 @@ async def _onlooker(assembly: Assembly) -> Onlooker:
             on_batch=assembly.metrics.guard_batch,
             pgbouncer=settings.postgres.pgbouncer,
         ),
-        PostgresUnreachable,
+        PostgresUnreachableError,
         settings.postgres.start_timeout,
     )
     assembly.stack.push_async_callback(onlooker.close)

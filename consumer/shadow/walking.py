@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, assert_never
 
-from consumer.guard.errors import GuardClosed
+from consumer.guard.errors import GuardClosedError
 from consumer.guard.shadows import Note, Would
 from consumer.guard.verdict import (
     Abandoned,
@@ -55,7 +55,7 @@ class Shadow:
         try:
             note = await self._walk(record)
             await self.onlooker.note(note)
-        except GuardClosed:
+        except GuardClosedError:
             return False
         except asyncio.CancelledError:
             if not hold.recalled:

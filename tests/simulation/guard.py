@@ -15,7 +15,7 @@ from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 
-from consumer.guard.errors import GuardClosed
+from consumer.guard.errors import GuardClosedError
 from consumer.guard.hearing import NewsDue
 from consumer.guard.leases import Leases, renew_interval
 from consumer.guard.letters import DeadLetter
@@ -233,7 +233,7 @@ class SimGuard:
                 return cast("T", answer)
             await asyncio.sleep(self._database.pause(tries))
             tries += 1
-        raise GuardClosed
+        raise GuardClosedError
 
     async def _until(self, moment: Callable[[asyncio.Future[None]], None]) -> None:
         woken: asyncio.Future[Any] = asyncio.get_running_loop().create_future()

@@ -30,12 +30,12 @@ REFUSED = (Reason.CONFLICT, Reason.KEY_DRIFT)  # of other records: they say noth
 CLOSED = (Status.SENT, Status.FAILED, Status.DISCARDED, Status.EXPIRED)
 
 
-class Violation(AssertionError):  # noqa: N818 - what is found is a violation
+class ViolationError(AssertionError):
     """A law is broken. The message says which, and by what."""
 
 
-def broken(law: str, what: str) -> Violation:
-    return Violation(f"{law}: {what}")
+def broken(law: str, what: str) -> ViolationError:
+    return ViolationError(f"{law}: {what}")
 
 
 # ── While it runs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from consumer.guard.errors import GuardClosed
+from consumer.guard.errors import GuardClosedError
 from consumer.model import News, Notice
 
 if TYPE_CHECKING:
@@ -50,6 +50,6 @@ class Post:
     async def _hear(self, worker: object, notice: Notice, heard: asyncio.Future[None]) -> None:
         try:
             await worker.guard.hear(notice)  # type: ignore[attr-defined] # a Worker
-        except GuardClosed:
+        except GuardClosedError:
             return
         heard.set_result(None)

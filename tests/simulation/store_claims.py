@@ -20,7 +20,7 @@ from consumer.model import (
     Status,
 )
 from tests.simulation.store_columns import Message
-from tests.simulation.store_tables import Database, UniqueViolation
+from tests.simulation.store_tables import Database, UniqueViolationError
 
 
 @dataclass(slots=True)
@@ -217,7 +217,7 @@ def _claim_with_coordinates(db: Database, item: Claim, terms: Terms) -> ClaimRes
 def _claim_alone(db: Database, item: Claim, terms: Terms) -> Granted | None:
     try:
         done = (_take_over if _takes(item) else _insert)(db, item, terms)
-    except UniqueViolation:
+    except UniqueViolationError:
         return None
     return Granted(_own(db.rows[item.mail.key], terms)) if done else None
 

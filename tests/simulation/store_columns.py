@@ -19,7 +19,7 @@ CLOSED_ROW = (Status.SENT, Status.FAILED, Status.DISCARDED, Status.EXPIRED)
 OPEN_LETTER = (LetterStatus.OPEN, LetterStatus.PARKED)
 
 
-class CheckViolation(AssertionError):  # noqa: N818 - named as Postgres names it
+class CheckViolationError(AssertionError):
     """A statement made a row that a CHECK forbids; the message names the constraint."""
 
 
@@ -78,7 +78,7 @@ class Message:
     def check(self) -> None:
         """Hold every CHECK of the table."""
         for name in (*self._broken(), *self._broken_of_sent()):
-            raise CheckViolation(f"{name}: {self}")
+            raise CheckViolationError(f"{name}: {self}")
 
     def _broken(self) -> list[str]:
         status = self.status
@@ -149,7 +149,7 @@ class StoredLetter:
 
     def check(self) -> None:
         if self.status is LetterStatus.PARKED and self.next_check_at is None:
-            raise CheckViolation(f"parked_has_date: {self}")
+            raise CheckViolationError(f"parked_has_date: {self}")
 
 
 @dataclass(slots=True)

@@ -1,7 +1,8 @@
 """The guard's tables as dicts: unique indexes, CHECK constraints, and the clock.
 
-A row that breaks a CHECK raises `CheckViolation`, for it is a bug wherever it is met; one that
-breaks the unique index on coordinates raises `UniqueViolation`, which the statements are made for.
+A row that breaks a CHECK raises `CheckViolationError`, for it is a bug wherever it is met; one that
+breaks the unique index on coordinates raises `UniqueViolationError`, which the statements are made
+for.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from consumer.model import Coordinates
 from tests.simulation.store_columns import Line, Message, StoredLetter
 
 
-class UniqueViolation(Exception):  # noqa: N818 - named as Postgres names it
+class UniqueViolationError(Exception):
     """Two rows at the same coordinates. The statement that tried is undone."""
 
 
@@ -59,7 +60,7 @@ class Database:
 
     def _move(self, row: Message, at: Coordinates | None) -> None:
         if at is not None and self.places.get((row.mail_type, at), row.key) != row.key:
-            raise UniqueViolation(row.key)
+            raise UniqueViolationError(row.key)
         if row.place is not None:
             del self.places[row.place]
         if at is not None:

@@ -60,7 +60,7 @@ class World:
     # ── Its course
 
     def run(self) -> None:
-        """Raises `Violation`, or what the service or the simulation raised."""
+        """Raises `ViolationError`, or what the service or the simulation raised."""
         retry._JITTER.seed(self.seed)
         with clocks_of(self.loop):
             try:

@@ -8,7 +8,7 @@ from typing import Any
 
 import asyncpg
 
-from tests.integration.guard.twins import Mismatch, Twins
+from tests.integration.guard.twins import MismatchError, Twins
 from tests.simulation.store import Store
 from tests.simulation.store_columns import Line, Message, StoredLetter
 
@@ -36,13 +36,13 @@ HISTORY = """
 
 
 async def compare(twins: Twins) -> None:
-    """Raise `Mismatch` where a row, a letter, a line of history or an alarm differs: in which."""
+    """Raise `MismatchError` where a row, a letter, a line of history or an alarm differs."""
     if twins.doubles != twins.store.doubles:
-        raise Mismatch(f"alarms\n  {twins.doubles}\n  {twins.store.doubles}")
+        raise MismatchError(f"alarms\n  {twins.doubles}\n  {twins.store.doubles}")
     there, here = await _real(twins.sql), _simulated(twins.store)
     if there == here:
         return
-    raise Mismatch("\n".join(_differences(there, here)))
+    raise MismatchError("\n".join(_differences(there, here)))
 
 
 async def _real(sql: asyncpg.Connection[Any]) -> Tables:

@@ -12,7 +12,7 @@ import pytest
 from asyncpg import InterfaceError
 from structlog.testing import capture_logs
 
-from consumer.guard import Guard, GuardClosed, migrate
+from consumer.guard import Guard, GuardClosedError, migrate
 from consumer.model import (
     Granted,
     MarkFailed,
@@ -216,8 +216,8 @@ async def test_closing_ends_the_waiting(
     await asyncio.wait_for(down.wait(), 10)
     await asyncio.wait_for(far.close(), 5)
     answers = await asyncio.gather(*asked, return_exceptions=True)
-    assert all(isinstance(answer, GuardClosed) for answer in answers)
-    with pytest.raises(GuardClosed):
+    assert all(isinstance(answer, GuardClosedError) for answer in answers)
+    with pytest.raises(GuardClosedError):
         await far.claim(claim())
 
 

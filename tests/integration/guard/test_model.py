@@ -20,7 +20,7 @@ from consumer.guard.desk import Desk
 from consumer.model import MarkSent, Row
 from tests.integration.guard.steps import Step, draw
 from tests.integration.guard.tables import compare
-from tests.integration.guard.twins import CLOCK, LEASE, Mismatch, Twins, owner_of
+from tests.integration.guard.twins import CLOCK, LEASE, MismatchError, Twins, owner_of
 
 WALKS = int(os.environ.get("SENDONCE_MODEL_WALKS", "20"))
 STEPS = 120  # a walk; each begins on empty tables
@@ -72,7 +72,7 @@ async def _differs(twins: Twins, walk: Sequence[Step]) -> list[str] | None:
         try:
             told.append(f"{step.name}: {await step.run(twins)}")
             await compare(twins)
-        except (Mismatch, AssertionError) as difference:
+        except (MismatchError, AssertionError) as difference:
             return [*told, f"{step}", str(difference)]
     return None
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from consumer.guard import Guard, LetterStatus, WrongEnvironment
+from consumer.guard import Guard, LetterStatus, WrongEnvironmentError
 from consumer.guard.desk import Desk
 from consumer.guard.operators import Discarded, NotDone, Turn
 from consumer.guard.verdict import Duplicate, judge
@@ -161,13 +161,13 @@ async def test_a_letter_that_changed_since_it_was_read_is_not_made_due(
 
 
 async def test_the_desk_refuses_the_database_of_another_environment(database: str) -> None:
-    with pytest.raises(WrongEnvironment):
+    with pytest.raises(WrongEnvironmentError):
         await Desk.open(database, environment="production")
 
 
 async def test_a_restored_dump_is_stamped_anew(open_guard: Open, sql: Sql) -> None:
     await sql("UPDATE stamp SET environment = 'production'")
     await sql(statement("stamp a restored dump"))
-    with pytest.raises(WrongEnvironment, match="'staging'"):  # the fixture runs as `test`
+    with pytest.raises(WrongEnvironmentError, match="'staging'"):  # the fixture runs as `test`
         await open_guard()
     assert [row[0] for row in await sql("SELECT environment FROM stamp")] == ["staging"]

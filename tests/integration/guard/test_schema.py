@@ -12,14 +12,14 @@ from consumer.guard import (
     Address,
     Guard,
     LetterStatus,
-    LoginRefused,
-    MissingRights,
-    PostgresUnreachable,
-    ReleaseTooOld,
-    SchemaMissing,
-    SchemaTooOld,
+    LoginRefusedError,
+    MissingRightsError,
+    PostgresUnreachableError,
+    ReleaseTooOldError,
+    SchemaMissingError,
+    SchemaTooOldError,
     SetupError,
-    WrongEnvironment,
+    WrongEnvironmentError,
     check_schema,
     migrate,
 )
@@ -59,26 +59,26 @@ async def test_a_step_that_fails_leaves_nothing(postgres: Postgres) -> None:
 
 
 async def test_another_environment_is_refused(database: str) -> None:
-    with pytest.raises(WrongEnvironment, match=r"'test'.*'production'"):
+    with pytest.raises(WrongEnvironmentError, match=r"'test'.*'production'"):
         await migrate(database, environment="production")
-    with pytest.raises(WrongEnvironment, match=r"'test'.*'production'"):
+    with pytest.raises(WrongEnvironmentError, match=r"'test'.*'production'"):
         await check(database, environment="production")
 
 
 async def test_an_empty_database_is_refused(postgres: Postgres) -> None:
-    with pytest.raises(SchemaMissing, match="sendonce migrate"):
+    with pytest.raises(SchemaMissingError, match="sendonce migrate"):
         await check(await postgres.database())
 
 
 async def test_a_missing_table_is_refused(database: str, sql: Sql) -> None:
     await sql("DROP TABLE dead_letter")
-    with pytest.raises(SchemaMissing, match="dead_letter"):
+    with pytest.raises(SchemaMissingError, match="dead_letter"):
         await check(database)
 
 
 async def test_an_older_schema_is_refused(database: str, sql: Sql) -> None:
     await sql("UPDATE schema_version SET version = 0 WHERE version = $1", len(NAMES))
-    with pytest.raises(SchemaTooOld, match="sendonce migrate"):
+    with pytest.raises(SchemaTooOldError, match="sendonce migrate"):
         await check(database)
 
 
@@ -87,7 +87,7 @@ async def test_a_newer_schema_is_fine_unless_it_says_otherwise(database: str, sq
     await check(database, release="1.2.0")
     await sql("UPDATE stamp SET oldest_release = '1.10.0'")
     await check(database, release="1.10.0")
-    with pytest.raises(ReleaseTooOld, match=r"1\.10\.0"):
+    with pytest.raises(ReleaseTooOldError, match=r"1\.10\.0"):
         await check(database, release="1.9.9")
 
 
@@ -97,10 +97,10 @@ async def test_missing_rights_are_named(postgres: Postgres, database: str, sql: 
     parts = urlsplit(database)
     netloc = f"guest:guest@{parts.netloc.rpartition('@')[2]}"
     dsn = urlunsplit(parts._replace(netloc=netloc))
-    with pytest.raises(MissingRights, match="GRANT SELECT ON schema_version TO guest"):
+    with pytest.raises(MissingRightsError, match="GRANT SELECT ON schema_version TO guest"):
         await check(dsn)
     await sql("GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA public TO guest")
-    with pytest.raises(MissingRights, match="GRANT UPDATE ON sent_message TO guest"):
+    with pytest.raises(MissingRightsError, match="GRANT UPDATE ON sent_message TO guest"):
         await check(dsn)
     await sql("DROP OWNED BY guest")
     await sql("DROP ROLE guest")
@@ -113,7 +113,7 @@ async def test_who_may_not_make_tables_is_told_who_may(postgres: Postgres) -> No
     parts = urlsplit(dsn)
     netloc = f"visitor:visitor@{parts.netloc.rpartition('@')[2]}"
     try:
-        with pytest.raises(MissingRights, match=r"role visitor .*postgres\.migrate_dsn"):
+        with pytest.raises(MissingRightsError, match=r"role visitor .*postgres\.migrate_dsn"):
             await migrate(urlunsplit(parts._replace(netloc=netloc)), environment="test")
     finally:
         await postgres.execute(dsn, "DROP ROLE visitor")
@@ -130,13 +130,13 @@ async def test_a_server_without_tls_is_not_waited_for(database: str) -> None:
     both = database + ("&" if urlsplit(database).query else "?") + "sslmode=require"
     with pytest.raises(SetupError, match="no TLS") as refused:
         await check(both)
-    assert not isinstance(refused.value, PostgresUnreachable)
+    assert not isinstance(refused.value, PostgresUnreachableError)
 
 
 async def test_who_is_not_there_and_who_refuses_us(database: str) -> None:
-    with pytest.raises(PostgresUnreachable):
+    with pytest.raises(PostgresUnreachableError):
         await check("postgresql://sendonce@127.0.0.1:1/none")
-    with pytest.raises(LoginRefused, match=r"postgres\.dsn"):
+    with pytest.raises(LoginRefusedError, match=r"postgres\.dsn"):
         await check(urlunsplit(urlsplit(database)._replace(path="/not_here")))
 
 

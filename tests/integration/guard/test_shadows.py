@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from consumer.guard import Guard, WrongEnvironment
+from consumer.guard import Guard, WrongEnvironmentError
 from consumer.guard.desk import Desk
 from consumer.guard.shadows import START, Note, Onlooker, Would
 from consumer.model import Coordinates
@@ -97,5 +97,5 @@ async def test_notes_are_deleted_after_a_retention(
 
 
 async def test_a_shadow_of_another_environment_is_refused(database: str) -> None:
-    with pytest.raises(WrongEnvironment):
+    with pytest.raises(WrongEnvironmentError):
         await Onlooker.open(database, environment="production", on_batch=lambda *_: None)

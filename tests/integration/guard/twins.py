@@ -23,8 +23,8 @@ from consumer.guard.telling import Settled
 from consumer.guard.terms import Terms
 from consumer.model import Claim, Lease, MarkSent, Row
 from tests.simulation.store import Store
-from tests.simulation.store_columns import CheckViolation
-from tests.simulation.store_tables import UniqueViolation
+from tests.simulation.store_columns import CheckViolationError
+from tests.simulation.store_tables import UniqueViolationError
 
 START = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 LEASE = 30.0  # seconds
@@ -55,7 +55,7 @@ RESET = f"""
 """
 
 
-class Mismatch(Exception):  # noqa: N818 - what this file is about
+class MismatchError(Exception):
     """The two sides differ; the message says in what."""
 
 
@@ -104,7 +104,7 @@ class Twins:
         """Ask both; return both answers, which are the same."""
         there, here = await _answer(real), _simulated(model)
         if plain(there) != plain(here):
-            raise Mismatch(
+            raise MismatchError(
                 "\n".join(["answers (postgres, store)", *apart(plain(there), plain(here))])
             )
         self._keep_rows(here)
@@ -133,7 +133,7 @@ async def _answer(asked: Awaitable[Any]) -> Any:
     except LookupError:
         return "LookupError"
     except Exception as error:
-        raise Mismatch(f"postgres: {error!r}") from error
+        raise MismatchError(f"postgres: {error!r}") from error
 
 
 def _simulated(model: Callable[[], Any]) -> Any:
@@ -141,8 +141,8 @@ def _simulated(model: Callable[[], Any]) -> Any:
         return model()
     except LookupError:
         return "LookupError"
-    except (CheckViolation, UniqueViolation, AssertionError) as error:
-        raise Mismatch(f"store: {error!r}") from error
+    except (CheckViolationError, UniqueViolationError, AssertionError) as error:
+        raise MismatchError(f"store: {error!r}") from error
 
 
 def plain(answer: Any) -> Any:

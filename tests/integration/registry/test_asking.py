@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from consumer.cli.app import Stop
+from consumer.cli.app import StopError
 from consumer.cli.asked import decoding
 from consumer.events import decode
 from consumer.model import Event, Record
@@ -58,7 +58,7 @@ async def test_a_registry_that_is_away_is_told_to_the_person(
 ) -> None:
     double.away = True
     read = await asyncio.to_thread(decoding, config)
-    with pytest.raises(Stop, match="the schema registry does not answer"):
+    with pytest.raises(StopError, match="the schema registry does not answer"):
         await asyncio.to_thread(read, RECORD)
 
 

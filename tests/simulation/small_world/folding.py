@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NOTHING_SEEN = Seen("unknown", CURRENT, 0, 0, None)
 
 
-class NotRefused(AssertionError):  # noqa: N818 - named as it reads
+class NotRefusedError(AssertionError):
     """A write at a stale epoch took effect."""
 
 
@@ -142,7 +142,7 @@ def refused(guard: Guard, state: State, slot: Slot, task: Task) -> None:
                 asked = states.name(slot), held, task.record, task.variant, does
                 tables, done = guard.do(guard.record, state.tables, *asked)
                 if done is not None or tables != state.tables:
-                    raise NotRefused(f"a stale {type(transition).__name__} was written")
+                    raise NotRefusedError(f"a stale {type(transition).__name__} was written")
 
 
 # ── Letters

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from consumer.catalogue import Catalogue, CatalogueErrors, TopicRule, load
+from consumer.catalogue import Catalogue, CatalogueError, TopicRule, load
 from consumer.events import decode
 from consumer.model import Address, Bad, Event, Json, Mail, Message, Record
 
@@ -98,7 +98,7 @@ def open_shop(
 
 
 def mistakes(root: Path, changes: dict[str, str | None], **options: Any) -> list[str]:
-    with pytest.raises(CatalogueErrors) as caught:
+    with pytest.raises(CatalogueError) as caught:
         open_shop(root, changes, **options)
     return [str(problem) for problem in caught.value.problems]
 

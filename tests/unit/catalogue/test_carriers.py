@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
-from consumer.catalogue import CatalogueErrors, load
+from consumer.catalogue import CatalogueError, load
 from consumer.events import decode
 from consumer.model import Carrier
 from consumer.providers import AnyOptions, carrier
@@ -50,7 +50,7 @@ def problems(folder: Path, rules: str, known: dict[str, Carrier]) -> list[str]:
             folder, senders=SENDERS, providers=known, retention=30 * 86_400.0,
             fingerprint_key=None, decode=decode,
         )  # fmt: skip
-    except CatalogueErrors as wrong:
+    except CatalogueError as wrong:
         return [str(problem) for problem in wrong.problems]
     return []
 

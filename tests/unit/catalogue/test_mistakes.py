@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from consumer.catalogue import CatalogueErrors, TopicRule
+from consumer.catalogue import CatalogueError, TopicRule
 from tests.unit.catalogue.shop import DAY, FILES, MAIL, mistakes, open_shop
 
 MISSING = {
@@ -82,10 +82,10 @@ def test_all_mistakes_at_once(tmp_path: Path) -> None:
 
 
 def test_an_empty_catalogue(tmp_path: Path) -> None:
-    with pytest.raises(CatalogueErrors, match="holds no mail type"):
+    with pytest.raises(CatalogueError, match="holds no mail type"):
         open_shop(tmp_path, dict.fromkeys(FILES))
 
 
 def test_no_catalogue(tmp_path: Path) -> None:
-    with pytest.raises(CatalogueErrors, match="is not a folder"):
+    with pytest.raises(CatalogueError, match="is not a folder"):
         open_shop(tmp_path / "none", dict.fromkeys(FILES))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from consumer.cli.app import Stop
+from consumer.cli.app import StopError
 from consumer.cli.files import read_pieces
 
 objects = st.dictionaries(st.text(), st.integers() | st.floats(allow_nan=False) | st.text())
@@ -57,7 +57,7 @@ def test_a_piece_knows_its_line(tmp_path: Path) -> None:
 def test_what_is_no_json_is_told_with_its_line(tmp_path: Path, text: str, line: int) -> None:
     file = tmp_path / "events.json"
     file.write_text(text)
-    with pytest.raises(Stop, match=rf"events.json:{line}: no JSON") as stop:
+    with pytest.raises(StopError, match=rf"events.json:{line}: no JSON") as stop:
         read_pieces(file)
     assert stop.value.code == 2
 
@@ -66,10 +66,10 @@ def test_what_is_no_json_is_told_with_its_line(tmp_path: Path, text: str, line: 
 def test_an_empty_file_is_a_mistake(tmp_path: Path, text: str) -> None:
     file = tmp_path / "events.json"
     file.write_text(text)
-    with pytest.raises(Stop, match="holds no event"):
+    with pytest.raises(StopError, match="holds no event"):
         read_pieces(file)
 
 
 def test_a_missing_file_is_a_mistake(tmp_path: Path) -> None:
-    with pytest.raises(Stop, match="No such file"):
+    with pytest.raises(StopError, match="No such file"):
         read_pieces(tmp_path / "none.json")

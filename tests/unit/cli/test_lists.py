@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from consumer.cli.app import Stop
+from consumer.cli.app import StopError
 from consumer.cli.lists import Line, read_list
 
 HEADER = "mail_type,entity,recipient,time,provider_id\n"
@@ -27,7 +27,7 @@ def _read(folder: Path, content: str | bytes) -> list[Line]:
 
 
 def _refusal(folder: Path, content: str) -> str:
-    with pytest.raises(Stop) as stop:
+    with pytest.raises(StopError) as stop:
         _read(folder, content)
     assert stop.value.code == 2
     return stop.value.message.removeprefix(str(folder / "sent.csv"))
@@ -97,5 +97,5 @@ def test_a_header_that_nobody_can_read_stops_all(tmp_path: Path, header: str, pr
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(Stop, match="No such file"):
+    with pytest.raises(StopError, match="No such file"):
         list(read_list(tmp_path / "none.csv"))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from consumer.cli.app import Stop
+from consumer.cli.app import StopError
 from consumer.cli.moments import moment
 
 
@@ -29,5 +29,5 @@ def test_how_long_ago_is_counted_from_now(text: str, ago: timedelta) -> None:
 
 @pytest.mark.parametrize("text", ["", "2", "0h", "-2h", "999999d", "2026-11-30", "soon", "1y"])
 def test_what_is_neither_is_refused_with_the_option(text: str) -> None:
-    with pytest.raises(Stop, match="--since"):
+    with pytest.raises(StopError, match="--since"):
         moment(text, "--since")

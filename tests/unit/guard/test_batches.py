@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from consumer.guard.batches import CAP, Batches
-from consumer.guard.errors import GuardClosed
+from consumer.guard.errors import GuardClosedError
 
 
 class Statement:
@@ -72,10 +72,10 @@ async def test_who_gave_up_before_the_statement_is_left_out() -> None:
 
 async def test_a_closed_guard_answers_everyone_at_once() -> None:
     async def closed(items: Sequence[int]) -> list[int]:
-        raise GuardClosed
+        raise GuardClosedError
 
     queue: Batches[int, int] = Batches("claim", closed, lambda kind, rows, seconds: None)
     answers = await asyncio.gather(*(queue.submit(n) for n in range(3)), return_exceptions=True)
-    assert all(isinstance(answer, GuardClosed) for answer in answers)
-    with pytest.raises(GuardClosed):
+    assert all(isinstance(answer, GuardClosedError) for answer in answers)
+    with pytest.raises(GuardClosedError):
         await queue.submit(4)

@@ -7,7 +7,7 @@ import socket
 import asyncpg
 import pytest
 
-from consumer.guard import Address, PostgresUnreachable, SetupError, reaching
+from consumer.guard import Address, PostgresUnreachableError, SetupError, reaching
 
 DSN = "postgresql://ada:s3cret@db.internal/d"
 
@@ -40,7 +40,7 @@ async def test_what_may_come_yet(
     monkeypatch: pytest.MonkeyPatch, error: Exception, words: str
 ) -> None:
     refusal = await _refused(monkeypatch, error, setting="postgres.migrate_dsn")
-    assert isinstance(refusal, PostgresUnreachable)
+    assert isinstance(refusal, PostgresUnreachableError)
     told = f"Postgres does not answer at db.internal:5432: {words} (postgres.migrate_dsn)"
     assert str(refusal) == told
 
@@ -57,7 +57,7 @@ async def test_what_no_waiting_mends(
     monkeypatch: pytest.MonkeyPatch, error: Exception, words: str
 ) -> None:
     refusal = await _refused(monkeypatch, error)
-    assert not isinstance(refusal, PostgresUnreachable)
+    assert not isinstance(refusal, PostgresUnreachableError)
     assert words in str(refusal)
     assert "s3cret" not in str(refusal)
 
@@ -83,7 +83,7 @@ async def test_the_place_is_named_and_no_part_of_a_login(
 def test_a_pooler_whose_server_is_away_ends_a_connection_later() -> None:
     """Found by a storm: the start ended in a trace instead of waiting for Postgres."""
     lost = asyncpg.ConnectionDoesNotExistError("connection was closed in the middle of operation")
-    with pytest.raises(PostgresUnreachable), reaching.in_words(Address(DSN)):
+    with pytest.raises(PostgresUnreachableError), reaching.in_words(Address(DSN)):
         raise lost
     with pytest.raises(KeyError), reaching.in_words(Address(DSN)):
         raise KeyError

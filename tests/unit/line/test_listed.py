@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from consumer.keys import send_key
-from consumer.listed import SOMEBODY, Reading, Unusable
+from consumer.listed import SOMEBODY, Reading, UnusableError
 from tests.unit.catalogue.shop import MAIL, mail_of, note, open_shop, with_mail
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
@@ -27,7 +27,7 @@ def _reading(root: Path, mail: str = MAIL) -> Reading:
 
 
 def _refusal(root: Path, **changes: object) -> str:
-    with pytest.raises(Unusable) as unusable:
+    with pytest.raises(UnusableError) as unusable:
         _reading(root).past({**LINE, **changes})
     return str(unusable.value)
 
@@ -69,7 +69,7 @@ def test_parts_are_counted(tmp_path: Path) -> None:
     reading = _reading(tmp_path, mail)
     past = reading.past({**LINE, "entity": ["N1", "Ada"]})
     assert past.key == mail_of(reading.catalogue, replace(note(), time=SINCE)).key
-    with pytest.raises(Unusable, match="entity has 1 parts, the type's key has 2"):
+    with pytest.raises(UnusableError, match="entity has 1 parts, the type's key has 2"):
         reading.past(LINE)
 
 

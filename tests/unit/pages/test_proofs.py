@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from consumer.catalogue import CatalogueErrors
+from consumer.catalogue import CatalogueError
 from consumer.model import Message
 from consumer.pages.proofs import faults, headers, in_scheme
 from consumer.pages.watching import stamp
@@ -33,7 +33,7 @@ def test_a_mail_is_shown_as_on_either_screen_whatever_this_one_is() -> None:
 
 def test_every_fault_of_a_catalogue_comes_with_the_lines_around_it(tmp_path: Path) -> None:
     text = "one\ntwo\nthree\n{{ oops }}\nfive\nsix\nseven\n"
-    with pytest.raises(CatalogueErrors) as caught:
+    with pytest.raises(CatalogueError) as caught:
         open_shop(tmp_path, {"note/body.txt.j2": text, "note/examples/one.json": None})
     found = faults(caught.value, tmp_path)
     assert any(fault.excerpt == () for fault in found)

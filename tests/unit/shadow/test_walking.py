@@ -10,7 +10,7 @@ from typing import Any, cast
 import orjson
 import pytest
 
-from consumer.guard.errors import GuardClosed
+from consumer.guard.errors import GuardClosedError
 from consumer.guard.shadows import Note, Onlooker, Would
 from consumer.intake.hold import Hold
 from consumer.making import Making
@@ -49,7 +49,7 @@ class Watched:
 
     async def note(self, note: Note) -> None:
         if self.closed:
-            raise GuardClosed
+            raise GuardClosedError
         self.notes.append(note)
 
 
