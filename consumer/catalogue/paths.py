@@ -93,11 +93,13 @@ def _picked(value: Json, members: tuple[str, ...]) -> Json:
 
 def parse_path(text: object) -> Path:
     """Read a path; ValueError says what is wrong with it."""
-    if not isinstance(text, str):
-        raise ValueError("a path is a text such as order.id")  # noqa: TRY004 - pydantic reads ValueError
-    if envelope := _ENVELOPE.fullmatch(text):
-        return Path(text, (envelope[1],), envelope=True)
-    return Path(text, _steps(text))
+    match text:
+        case str() if envelope := _ENVELOPE.fullmatch(text):
+            return Path(text, (envelope[1],), envelope=True)
+        case str():
+            return Path(text, _steps(text))
+        case _:
+            raise ValueError("a path is a text such as order.id")
 
 
 def _steps(text: str) -> tuple[str | int, ...]:

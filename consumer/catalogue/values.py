@@ -55,9 +55,11 @@ def _paths(value: object) -> tuple[Path, ...]:
 
 
 def _path_list(value: object) -> tuple[Path, ...]:
-    if not isinstance(value, list):
-        raise ValueError("write a list of paths")  # noqa: TRY004 - pydantic reads ValueError
-    return tuple(parse_path(one) for one in value)
+    match value:
+        case list():
+            return tuple(parse_path(one) for one in value)
+        case _:
+            raise ValueError("write a list of paths")
 
 
 def _version(name: str) -> str:

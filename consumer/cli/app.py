@@ -6,6 +6,7 @@ that a person can mend is one clear message on stderr; a traceback is a bug of o
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -42,7 +43,20 @@ def _tell_json(ctx: Any, problems: Sequence[Any]) -> None:
         printing.document({"ok": False, "problems": [asdict(problem) for problem in problems]})
 
 
-class Commands(TyperGroup):
+_EXAMPLES = re.compile(r"(?<!\x08\n)^Examples?:$", re.MULTILINE)
+
+
+class Group(TyperGroup):
+    """Commands whose help keeps the lines of its examples, by click's mark before them."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        command = super().get_command(ctx, cmd_name)
+        if command is not None and command.help is not None:
+            command.help = _EXAMPLES.sub("\b\n\\g<0>", command.help)
+        return command
+
+
+class Commands(Group):
     """Turns what may go wrong on a good day into a message and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:

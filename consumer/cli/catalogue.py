@@ -34,12 +34,11 @@ def show_catalogue(
     Needs no broker, no database, and no configuration; with one, it also names the servers and
     the topic of the outcomes.
 
-    \b
     Examples:
       sendonce catalogue
       sendonce catalogue --asyncapi > asyncapi.json
       sendonce catalogue --html out/handbook
-    """  # noqa: D301 - click's mark: keep these lines
+    """
     kinds = contract.kinds(open_catalogue(config, catalogue))
     house = _house(config, catalogue)
     if html is not None:

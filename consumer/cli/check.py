@@ -49,12 +49,11 @@ def check(
     With `--against` (the branch to merge into, say), changes of schemas, keys and contexts are
     refused that would mail somebody twice, or set events aside that are on their way.
 
-    \b
     Examples:
       sendonce check
       sendonce check --catalogue schemas --json
       sendonce check --catalogue schemas --against origin/main
-    """  # noqa: D301 - click's mark: keep these lines
+    """
     try:
         opened = open_catalogue(config, catalogue)
     except CatalogueError as errors:

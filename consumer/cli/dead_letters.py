@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from consumer.cli import letters, printing
-from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
+from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, Group, JsonOption, StopError, app
 from consumer.cli.guarded import ask
 from consumer.guard import DeadLetter, Guard, LetterStatus, Query
 from consumer.model import Reason
@@ -17,6 +17,7 @@ _COLUMNS = ("id", "status", "reason", "event_type", "record", "times", "last", "
 _HIGHEST: Final = 2**63 - 1  # of an id: what its column can hold
 
 dead_letters = typer.Typer(
+    cls=Group,
     help="Records that no mail came of: list them, show one.",
     no_args_is_help=True,
 )
@@ -45,11 +46,10 @@ def list_letters(
 
     open: a person is needed. parked: the service itself is at it.
 
-    \b
     Examples:
       sendonce dead-letters list --reason invalid
       sendonce dead-letters list --json
-    """  # noqa: D301 - click's mark: keep these lines
+    """
     statuses = status or [LetterStatus.OPEN, LetterStatus.PARKED]
     query = Query(statuses, reason, mail_type, topic, before, limit)
     found = ask(config, lambda guard: _listed(guard, query, whole=as_json))
@@ -103,11 +103,10 @@ def show_letter(
 
     What is sealed is opened with the keys of [privacy]; what is wiped is gone.
 
-    \b
     Examples:
       sendonce dead-letters show 42
       sendonce dead-letters show 42 --raw > value.json
-    """  # noqa: D301 - click's mark: keep these lines
+    """
     letter = ask(config, lambda guard: guard.dead_letter(letter_id))
     if letter is None:
         raise StopError(f"there is no dead letter {letter_id}")

@@ -31,11 +31,10 @@ def discard(
     An unknown row becomes `discarded`: its key stays taken, so nothing sends it by accident, and
     proof that it was sent is still taken. Upstream is told. What is in flight is refused.
 
-    \b
     Examples:
       sendonce discard 41 42 --by ada --why "test data"
       sendonce discard 0f3c... --by ada --why "customer was called"
-    """  # noqa: D301 - click's mark: keep these lines
+    """
     signed = note(by, why, "discard")
     for thing in things:
         _check(thing)

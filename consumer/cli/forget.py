@@ -39,11 +39,10 @@ def forget(
     upstream is told. Dead letters that mention the address lose their record. All rows and letters
     are read; running it again does no harm, and finds what was in flight the first time.
 
-    \b
     Examples:
       sendonce forget ada@example.com --by grace --why "request 17"
       sendonce forget ada@example.com --by grace --why "request 17" --yes --json
-    """  # noqa: D301 - click's mark: keep these lines
+    """
     signed, who = note(by, why, "forget"), known_address(address)
     found = settings.load(config)
     making = parts.reading(lambda: found, parts.open_catalogue(found)).making

@@ -81,11 +81,10 @@ def import_list(
     these mails are duplicates from then on. A second run changes nothing; what this service has
     claimed is left alone. Bad lines are named, and all others are imported (exit code 1).
 
-    \b
     Examples:
       sendonce import sent.csv --dry-run
       sendonce import sent.csv
-    """  # noqa: D301 - click's mark: keep these lines
+    """
     found = settings.load(config)
     reading = Reading(parts.open_catalogue(found), datetime.now(UTC))
     tally = Tally()

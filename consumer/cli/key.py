@@ -44,11 +44,10 @@ def key(
     The same event must give the same key on every attempt, today and after a deploy: compare two
     files, or a file with the key in a log line. The material holds the recipient's address.
 
-    \b
     Examples:
       sendonce key event.json
       sendonce key order.receipt
-    """  # noqa: D301 - click's mark: keep these lines
+    """
     opened, read = open_catalogue(config, catalogue), decoding(config, catalogue)
     found = readings(opened, file, topic=topic, headers=header, read=read)
     if as_json:

@@ -101,11 +101,13 @@ def _object(text: str) -> Members:
         found = orjson.loads(text)
     except orjson.JSONDecodeError:
         raise ValueError("is no JSON object on one line") from None
-    if not isinstance(found, dict):
-        raise ValueError("is no JSON object")  # noqa: TRY004 - a line's trouble, told as all others
-    if unknown := found.keys() - set(MEMBERS):
-        raise ValueError(_unknown(min(unknown)))
-    return found
+    match found:
+        case dict() if unknown := found.keys() - set(MEMBERS):
+            raise ValueError(_unknown(min(unknown)))
+        case dict():
+            return found
+        case _:
+            raise ValueError("is no JSON object")
 
 
 # ── CSV

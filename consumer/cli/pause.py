@@ -47,12 +47,11 @@ def pause(
     Requests under way end as ever. Offsets stay; what is too old by the time it goes on is skipped.
     A type with another provider goes on through that one while its first is paused.
 
-    \b
     Examples:
       sendonce pause
       sendonce pause --type order.receipt --by ada --why "wrong prices"
       sendonce pause --all --by ada --why "looking at a double"
-    """  # noqa: D301 - click's mark: keep these lines
+    """
     targets = _targets(everything, mail_type, provider)
     if not targets:
         _do(config, as_json, _nothing)
@@ -82,11 +81,10 @@ def resume(
 
     `--all` ends the pause of everything; a type or provider that was paused by itself stays so.
 
-    \b
     Examples:
       sendonce resume --type order.receipt
       sendonce resume --all
-    """  # noqa: D301 - click's mark: keep these lines
+    """
     targets = _targets(everything, mail_type, provider)
     if not targets:
         raise StopError("resume what? --all, --type NAME or --provider NAME", code=2)

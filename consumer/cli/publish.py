@@ -44,11 +44,10 @@ def publish(
 ) -> None:
     """Publish events to Kafka, and say what the service will make of each.
 
-    \b
     Examples:
       sendonce publish order.receipt
       sendonce publish broken.bin --raw --topic orders
-    """  # noqa: D301 - click's mark: keep these lines
+    """
     found = settings.load(config)
     catalogue, read = parts.open_catalogue(found), decoding(config)
     events = [

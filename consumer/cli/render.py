@@ -54,12 +54,11 @@ def render(
     Nothing is sent, nothing is claimed. With --watch nothing is written either: a page on this
     machine shows the mails, narrow and wide, light and dark, and what is wrong with them.
 
-    \b
     Examples:
       sendonce render order.receipt
       sendonce render event.json --out /tmp/mails
       sendonce render --watch
-    """  # noqa: D301 - click's mark: keep these lines
+    """
     look = partial(readings, topic=topic, headers=header, read=decoding(config, catalogue))
     if watch:
         show_changes(file, port, config, catalogue, look)

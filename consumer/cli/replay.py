@@ -111,12 +111,11 @@ def replay(
     an unknown outcome, evidence is looked for. max_age holds none back; the allow-list does. The
     workers do it, so one has to be running.
 
-    \b
     Examples:
       sendonce replay --reason invalid --type order.receipt
       sendonce replay --reason invalid --since 2h --go --by ada --why "schema fixed"
       sendonce replay 41 42 --json
-    """  # noqa: D301 - click's mark: keep these lines
+    """
     signed = note(by, why, "replay --go") if go else None
     chosen = Selection(
         ids or None, _statuses(status, ids), reason, mail_type, topic,

@@ -61,11 +61,10 @@ def resend(
     stays so; the new mail has a key of its own. What is still being sent is refused. The record is
     read from its dead letter, else from Kafka. The workers send it, so one has to be running.
 
-    \b
     Examples:
       sendonce resend 0f3c... --by ada --why "customer never got it"
       sendonce resend 0f3c... --by ada --why "customer never got it" --yes --json
-    """  # noqa: D301 - click's mark: keep these lines
+    """
     key, signed = known_key(key), note(by, why, "resend")
     found = settings.load(config)
     standing = at_desk(config, lambda desk: _standing(desk, key))

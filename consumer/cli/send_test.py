@@ -74,10 +74,9 @@ def send_test(
     The guard knows nothing of it, a pause does not hold it, and it is tried once. Outside
     production only recipients of `safety.allow` get it. Exit code 0: the provider accepted it.
 
-    \b
     Example:
       sendonce send-test order.receipt/plain --to ada@example.org
-    """  # noqa: D301 - click's mark: keep these lines
+    """
     found = settings.load(config)
     catalogue = parts.open_catalogue(found)
     mail = _mail(catalogue, example)

@@ -23,11 +23,10 @@ def run(config: ConfigOption = DEFAULT_CONFIG, log_level: LevelOption = Level.in
 
     Waits for Kafka and Postgres at the start, for postgres.start_timeout. Logs go to stderr.
 
-    \b
     Examples:
       sendonce run
       sendonce run --config /etc/sendonce/sendonce.toml
-    """  # noqa: D301 - click's mark: keep these lines
+    """
     from consumer import service  # noqa: PLC0415 - the whole house; other commands do without
 
     found = settings.follow(config)
@@ -43,11 +42,10 @@ def migrate(config: ConfigOption = DEFAULT_CONFIG, as_json: JsonOption = False) 
 
     Safe to run again, and by several at once. Uses postgres.migrate_dsn, else postgres.dsn.
 
-    \b
     Examples:
       sendonce migrate
       sendonce migrate --json
-    """  # noqa: D301 - click's mark: keep these lines
+    """
     found = settings.load(config)
     own = found.postgres.migrate_dsn
     applied = asyncio.run(

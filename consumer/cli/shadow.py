@@ -67,12 +67,11 @@ def shadow_report(
     more, and which are at other times, in the time that both cover. Exit code 1 where they differ.
     No addresses.
 
-    \b
     Examples:
       sendonce shadow-report
       sendonce shadow-report --against sent.csv --apart 1h
       sendonce shadow-report --imported
-    """  # noqa: D301 - click's mark: keep these lines
+    """
     if clear:
         gone = at_desk(config, _cleared, patience=None)
         _print_cleared(gone, as_json=as_json)

@@ -57,12 +57,11 @@ def show(
     `sendonce key FILE` prints the key of an event; every log line of an attempt names it. Of an
     address, the keys of its newest mails are listed, also when it is blanked by now.
 
-    \b
     Examples:
       sendonce show 0f3c...
       sendonce show 0f3c... --json
       sendonce show ada@example.com
-    """  # noqa: D301 - click's mark: keep these lines
+    """
     if "@" in key:
         list_keys(key, config, as_json=as_json)
         return

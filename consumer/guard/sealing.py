@@ -13,14 +13,13 @@ import secrets
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import orjson
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from consumer.model import Coordinates, Record
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 FORMAT: Final = b"\x01"
 NONCE_BYTES: Final = 12
@@ -44,7 +43,7 @@ class KeyRing:
         assert self.current is not None, "asked of a ring that seals"
         nonce = secrets.token_bytes(NONCE_BYTES)
         beside = _beside(record.coordinates, mail_type)
-        sealed = _cipher(self.keys[self.current]).encrypt(nonce, _packed(record), beside)
+        sealed = AESGCM(self.keys[self.current]).encrypt(nonce, _packed(record), beside)
         return self.current, FORMAT + nonce + sealed
 
     def open(self, key_id: str, sealed: bytes, at: Coordinates, mail_type: str | None) -> Record:
@@ -69,21 +68,13 @@ def derived(secret: bytes) -> bytes:
 
 
 def _decrypted(key: bytes, sealed: bytes, beside: bytes) -> bytes:
-    from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - only where letters are sealed
-
     if not sealed.startswith(FORMAT):
         raise ValueError("another format")
     nonce, text = sealed[1 : 1 + NONCE_BYTES], sealed[1 + NONCE_BYTES :]
     try:
-        return _cipher(key).decrypt(nonce, text, beside)
+        return AESGCM(key).decrypt(nonce, text, beside)
     except InvalidTag as error:
         raise ValueError("not its key, or not its bytes") from error
-
-
-def _cipher(key: bytes) -> AESGCM:
-    from cryptography.hazmat.primitives.ciphers import aead  # noqa: PLC0415 - as above
-
-    return aead.AESGCM(key)
 
 
 def _beside(at: Coordinates, mail_type: str | None) -> bytes:

@@ -56,9 +56,11 @@ def _truth(text: str) -> bool:
 
 
 def _duration(value: Any) -> Any:
-    if not isinstance(value, str):
-        raise ValueError('must be a duration in quotes: "500ms", "30s", "10m", "24h" or "30d"')  # noqa: TRY004 - pydantic collects ValueError
-    return seconds(str(value))
+    match value:
+        case str():
+            return seconds(value)
+        case _:
+            raise ValueError('must be a duration in quotes: "500ms", "30s", "10m", "24h" or "30d"')
 
 
 def _items(value: Any) -> Any:
