@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from contextlib import suppress
-from types import TracebackType
-from typing import NoReturn, Self
+from typing import NoReturn
 
 from aiohttp import web
 
@@ -14,64 +13,32 @@ from tests.doubles.api import Api, Call, RefusalError, Reply
 from tests.doubles.control import DOOR, Control
 from tests.doubles.ledger import Ledger
 from tests.doubles.script import FINE, Fault, Script
+from tests.doubles.served import Served
 
 KEPT_CALLS = 1000  # the last requests, for tests that look at one
 
 
-class Double:
+class Double(Served):
     """One provider's double: `async with Double(PostmarkApi()) as double: ... double.url`."""
 
     def __init__(self, api: Api, *, port: int = 0, seed: int = 0, keepalive: float = 60) -> None:
+        super().__init__(port=port, keepalive=keepalive)
         self.api = api
         self.ledger = Ledger()
         self.script = Script(seed)
         self.calls: deque[Call] = deque(maxlen=KEPT_CALLS)
         self.arrived = asyncio.Event()  # set whenever a request was read
         self.took = asyncio.Event()  # set whenever a mail was taken; a test clears and awaits it
-        self.port = port
-        self._keepalive = keepalive
         self._control = Control(api.name, self.ledger, self.script, self.clear)
-        self._runner: web.ServerRunner | None = None
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    async def __aenter__(self) -> Self:
-        server = web.Server(
-            self._handle,
-            handler_cancellation=True,
-            keepalive_timeout=self._keepalive,
-            access_log=None,
-        )
-        self._runner = web.ServerRunner(server, shutdown_timeout=0)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", self.port, backlog=1024)
-        await site.start()
-        self.port = self._runner.addresses[0][1]
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        assert self._runner is not None
-        await self._runner.cleanup()
+        return f"http://{self.host}"
 
     @property
     def options(self) -> dict[str, object]:
         """What goes into [providers.X] to be sent here."""
         return {"type": self.api.name, "base_url": self.url, **self.api.credentials}
-
-    def close_idle(self) -> None:
-        """Close the kept-alive connections, as a server does that has waited long enough."""
-        assert self._runner is not None
-        assert self._runner.server is not None
-        for connection in self._runner.server.connections:
-            if connection.transport is not None:
-                connection.transport.close()
 
     # ── The wire
 

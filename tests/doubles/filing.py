@@ -6,10 +6,10 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Self
 
 from aiohttp import web
+
+from tests.doubles.served import Served
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,19 +23,18 @@ class Kept:
     hangs: bool = False
 
 
-class FileServer:
+class FileServer(Served):
     """`async with FileServer() as files: files.keep("/1.pdf", b"..."); files.url("/1.pdf")`."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.asked: Counter[str] = Counter()
         self.under_way = 0
         self.most = 0  # answers under way at once, the most there were
         self.arrived = asyncio.Event()
         self.gate = asyncio.Event()  # answers wait for it
         self.gate.set()
-        self.port = 0
         self._kept: dict[str, Kept] = {}
-        self._runner: web.ServerRunner | None = None
 
     def keep(self, path: str, content: bytes = b"", **how: object) -> str:
         """Serve `content` at `path`; return its URL."""
@@ -48,30 +47,7 @@ class FileServer:
     def url(self, path: str) -> str:
         return f"http://{self.host}{path}"
 
-    @property
-    def host(self) -> str:
-        """What a mail type lists under `hosts`."""
-        return f"127.0.0.1:{self.port}"
-
-    async def __aenter__(self) -> Self:
-        self._runner = web.ServerRunner(
-            web.Server(self._answer, handler_cancellation=True, access_log=None), shutdown_timeout=0
-        )
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", self.port, backlog=1024).start()
-        self.port = self._runner.addresses[0][1]
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        assert self._runner is not None
-        await self._runner.cleanup()
-
-    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         self.asked[request.path] += 1
         self.under_way += 1
         self.most = max(self.most, self.under_way)

@@ -10,18 +10,20 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 import orjson
 from aiohttp import encode_basic_auth, web
 
+from tests.doubles.served import Served
+
 KIND = "application/vnd.schemaregistry.v1+json"
 
 
-class RegistryDouble:
+class RegistryDouble(Served):
     def __init__(self, login: tuple[str, str] | None = None) -> None:
+        super().__init__()
         self.away = False
         self.status_away = 503
         self.asked: Counter[str] = Counter()
@@ -29,31 +31,11 @@ class RegistryDouble:
         self.asked_in_vain = asyncio.Event()
         self.schemas: list[dict[str, Any]] = []  # its id is its place, from 1
         self.subjects: dict[str, list[int]] = {}
-        self.port = 0
         self._login = login
-        self._runner: web.ServerRunner | None = None
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    async def __aenter__(self) -> Self:
-        server = web.Server(self._handle, access_log=None)
-        self._runner = web.ServerRunner(server, shutdown_timeout=0)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", self.port)
-        await site.start()
-        self.port = self._runner.addresses[0][1]
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        assert self._runner is not None
-        await self._runner.cleanup()
+        return f"http://{self.host}"
 
     def register(
         self, schema: object, kind: str = "AVRO", subject: str = "s", references: object = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -94,13 +95,28 @@ async def test_an_unknown_row_whose_own_record_has_no_letter_is_swept(
     assert await guard.stale(10) == []
 
 
-async def test_a_waiting_row_is_not_left_to_a_letter_that_calls_it_unknown(
-    guard: Guard, sql: Sql
-) -> None:
-    """One worker gave up asking and opened the letter; another knew, and was called back."""
+async def gave_up_asking(guard: Guard) -> Claim:
+    """One worker opened the letter; another one knew, and goes on."""
     item, _, row = await unknown(guard)
     assert await guard.put_off(row, None, "asked", "no answer for too long")
-    lease = granted(await guard.claim(again(item, row, clears_doubt=True))).lease
+    return again(item, row, clears_doubt=True)
+
+
+async def failed_for_good(guard: Guard) -> Claim:
+    """Two workers replay one letter, and this is what the quicker one came to."""
+    item = claim()
+    lease = granted(await guard.claim(item)).lease
+    await guard.record(lease, MarkFailed("503", Reason.EXHAUSTED), item.mail, item.record)
+    return again(item, await row_of(guard, item))
+
+
+@pytest.mark.parametrize("ended", [gave_up_asking, failed_for_good])
+async def test_a_waiting_row_is_not_left_to_a_letter_that_says_it_ended(
+    guard: Guard, sql: Sql, ended: Callable[[Guard], Awaitable[Claim]]
+) -> None:
+    """The slower worker took the row over, and was called back before it sent."""
+    item = await ended(guard)
+    lease = granted(await guard.claim(item)).lease
     await guard.record(lease, MarkWaiting("called back", release=True), item.mail, item.record)
     await sql(DEAD, "20 min")
     (left,) = await guard.stale(10)
@@ -109,24 +125,6 @@ async def test_a_waiting_row_is_not_left_to_a_letter_that_calls_it_unknown(
     assert due.row is not None
     assert due.row.status is Status.WAITING
     assert await guard.stale(10) == []
-
-
-async def test_a_waiting_row_is_not_left_to_a_letter_that_calls_it_exhausted(
-    guard: Guard, sql: Sql
-) -> None:
-    """Two workers replay one letter: one fails for good, the slower one is called back."""
-    item = claim()
-    lease = granted(await guard.claim(item)).lease
-    await guard.record(lease, MarkFailed("503", Reason.EXHAUSTED), item.mail, item.record)
-    retaken = claim("one", item.record, takes=await row_of(guard, item))
-    lease = granted(await guard.claim(retaken)).lease
-    await guard.record(lease, MarkWaiting("called back", release=True), item.mail, item.record)
-    await sql(DEAD, "20 min")
-    (left,) = await guard.stale(10)
-    assert isinstance(await guard.park_too(item.record, KIND, left), Recorded)
-    (due,) = await guard.take_due()
-    assert due.row is not None
-    assert due.row.status is Status.WAITING
 
 
 async def test_what_is_parked_alive_or_young_is_left_alone(guard: Guard, sql: Sql) -> None:

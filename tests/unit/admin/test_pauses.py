@@ -4,42 +4,22 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from typing import Any
 
 import aiohttp
 import pytest
 
 from consumer.admin import AdminPages, Health, Listener, PauseDesk
-from consumer.guard.pauses import Pause, PauseTable, Target
 from consumer.model import MailType
 from consumer.pauses import Pauses
 from consumer.telemetry import Metrics
+from tests.unit.pausing import Table
 
 SIGNED = {"by": "ada", "why": "wrong prices"}
 KINDS = (
     MailType("order.receipt", "orders", ("postmark",), "shop", max_age=60.0),
     MailType("order.sent", "orders", ("ses",), "shop", max_age=60.0),
 )
-
-
-class Table(PauseTable):
-    """The table in memory."""
-
-    def __init__(self) -> None:
-        self.rows: dict[Target, Pause] = {}
-
-    async def read(self) -> tuple[Pause, ...]:
-        return tuple(self.rows.values())
-
-    async def put(self, target: Target, by: str, why: str) -> None:
-        self.rows.setdefault(target, Pause(target, by, why, datetime(2026, 3, 1, tzinfo=UTC)))
-
-    async def lift(self, target: Target) -> Pause | None:
-        return self.rows.pop(target, None)
-
-    async def parked(self) -> dict[str, int]:
-        return {"order.receipt": 3}
 
 
 class Door:

@@ -5,35 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from consumer.guard.pauses import Pause, PauseTable, Target
 from tests.unit.cli.conftest import Sendonce
+from tests.unit.pausing import Table
 
 SIGNED = ("--by", "ada", "--why", "wrong prices")
-
-
-class Table(PauseTable):
-    """The table in memory."""
-
-    def __init__(self) -> None:
-        self.rows: dict[Target, Pause] = {}
-
-    async def read(self) -> tuple[Pause, ...]:
-        return tuple(self.rows.values())
-
-    async def put(self, target: Target, by: str, why: str) -> None:
-        self.rows.setdefault(target, Pause(target, by, why, datetime(2026, 3, 1, tzinfo=UTC)))
-
-    async def lift(self, target: Target) -> Pause | None:
-        return self.rows.pop(target, None)
-
-    async def parked(self) -> dict[str, int]:
-        return {"order.receipt": 3}
 
 
 @pytest.fixture
