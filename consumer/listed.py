@@ -38,7 +38,7 @@ class UnusableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class PastReader:
     """How lines are read. `now`: aware; nothing of the past lies ahead of it."""
 
     catalogue: Catalogue

@@ -24,7 +24,7 @@ _Read: TypeAlias = Mapping[str, Anatomy]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Inspected:
     """What a template and all that it draws in says: the variables, the files, the mistakes."""
 
     variables: Mapping[str, tuple[str, int]]  # name -> where it is first used
@@ -40,7 +40,7 @@ class Inspection:
         self._engine = templates.reader()
         self._known: dict[str, Anatomy] = {}
 
-    def read(self, name: str, locale: str | None) -> Reading:
+    def read(self, name: str, locale: str | None) -> Inspected:
         """Follow extends, include and import from one template on, as a mail in a locale does."""
         find = partial(self._templates.find, languages=fallbacks(locale) if locale else ())
         read: dict[str, Anatomy] = {}
@@ -54,7 +54,7 @@ class Inspection:
             if imported:
                 modules.add(file)
             waiting += [(find(to.target, file), imported or to.imported) for to in one.drawn]
-        return Reading(
+        return Inspected(
             _wanted(read, modules), frozenset(read), tuple(self._faults(read, modules, find))
         )
 

@@ -21,7 +21,7 @@ Header: TypeAlias = tuple[str, bytes | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadEvent:
     """One event of a file as the service would read it from `record.topic`."""
 
     place: str
@@ -38,7 +38,7 @@ def readings(
     headers: Sequence[str] | None = None,
     raw: bool = False,
     read: Decode = decode,
-) -> list[Reading]:
+) -> list[ReadEvent]:
     """Read all events of a file, or of an example: "order.receipt" or "order.receipt/minimal".
 
     `headers`: "NAME=VALUE" each, of every record. `raw`: the file is one value as it stands, for
@@ -117,7 +117,7 @@ def _topic(eyes: _Eyes, piece: Piece, known: str | None) -> str:
     raise StopError(f"{piece.place}: {_undecided(eyes.catalogue, seen, fitting)}", code=2)
 
 
-def _undecided(catalogue: Catalogue, seen: Mapping[str, Reading], fitting: Sequence[str]) -> str:
+def _undecided(catalogue: Catalogue, seen: Mapping[str, ReadEvent], fitting: Sequence[str]) -> str:
     """Say why no topic can be chosen. What nobody can read would fit everywhere."""
     topics = ", ".join(seen)
     if not fitting:
@@ -127,7 +127,7 @@ def _undecided(catalogue: Catalogue, seen: Mapping[str, Reading], fitting: Seque
     return f"{text}; name one with --topic: {topics}"
 
 
-def _unheard(catalogue: Catalogue, seen: Mapping[str, Reading]) -> str:
+def _unheard(catalogue: Catalogue, seen: Mapping[str, ReadEvent]) -> str:
     """Name the type, which may well be a typo, and the nearest that a folder listens to."""
     types = {one.mail.event_type or "" for one in seen.values() if isinstance(one.mail, Bad)}
     if types == seen.keys():  # what names no type has its topic's
@@ -143,7 +143,7 @@ def _nearest(name: str, catalogue: Catalogue) -> str:
     return f", did you mean {close[0]}?" if close else f", known are {', '.join(known)}"
 
 
-def _listened_to(reading: Reading) -> bool:
+def _listened_to(reading: ReadEvent) -> bool:
     match reading.mail:
         case Bad(reason):
             return reason is not Reason.UNKNOWN_TYPE
@@ -151,15 +151,15 @@ def _listened_to(reading: Reading) -> bool:
             return True
 
 
-def _read(eyes: _Eyes, piece: Piece, topic: str) -> Reading:
+def _read(eyes: _Eyes, piece: Piece, topic: str) -> ReadEvent:
     now, catalogue = time.time_ns() // 1_000_000, eyes.catalogue
     record = Record(topic, 0, piece.line, now, None, piece.value, eyes.headers)
     event = eyes.decode(record)
     if not isinstance(event, Event):
-        return Reading(piece.place, record, event)
+        return ReadEvent(piece.place, record, event)
     mail = catalogue.read(record, event)
     material = catalogue.key_material(mail, event) if isinstance(mail, Mail) else None
-    return Reading(piece.place, record, mail, material)
+    return ReadEvent(piece.place, record, mail, material)
 
 
 def why_not(outcome: Bad | Skipped) -> str:

@@ -22,7 +22,7 @@ from consumer.cli.guarded import at_desk, patiently
 from consumer.cli.lists import BadLine, Line, mails, read_list
 from consumer.guard.desk import Desk
 from consumer.guard.imports import Past, Stands
-from consumer.listed import Reading
+from consumer.listed import PastReader
 from consumer.model import Status
 
 _BATCH: Final = 2_000  # lines; one statement of some ten milliseconds
@@ -86,7 +86,7 @@ def import_list(
       sendonce import sent.csv
     """
     found = settings.load(config)
-    reading = Reading(parts.open_catalogue(found), datetime.now(UTC))
+    reading = PastReader(parts.open_catalogue(found), datetime.now(UTC))
     tally = Tally()
 
     async def bring_in(desk: Desk) -> None:
@@ -110,7 +110,7 @@ async def _ask(desk: Desk, batch: Sequence[Past], *, dry_run: bool) -> Mapping[s
 
 
 def _batches(
-    lines: Iterator[Line], reading: Reading, retention: float, tally: Tally
+    lines: Iterator[Line], reading: PastReader, retention: float, tally: Tally
 ) -> Iterator[list[Past]]:
     pasts = _worth(mails(lines, reading, tally.bad), reading, retention, tally)
     while batch := list(islice(pasts, _BATCH)):
@@ -118,7 +118,7 @@ def _batches(
 
 
 def _worth(
-    pasts: Iterator[tuple[str, Past]], reading: Reading, retention: float, tally: Tally
+    pasts: Iterator[tuple[str, Past]], reading: PastReader, retention: float, tally: Tally
 ) -> Iterator[Past]:
     for _, past in pasts:
         if reading.is_pointless(past, retention):

@@ -10,7 +10,7 @@ from consumer.cli import printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, app
 from consumer.cli.asked import decoding
 from consumer.cli.catalogues import CatalogueOption, open_catalogue
-from consumer.cli.events import Reading, readings, why_not
+from consumer.cli.events import ReadEvent, readings, why_not
 from consumer.model import Mail
 
 TopicOption = Annotated[
@@ -59,7 +59,7 @@ def key(
         raise typer.Exit(1)
 
 
-def _facts(reading: Reading) -> dict[str, object]:
+def _facts(reading: ReadEvent) -> dict[str, object]:
     mail = reading.mail
     if not isinstance(mail, Mail):
         return {"place": reading.place, "problem": why_not(mail)}
@@ -72,7 +72,7 @@ def _facts(reading: Reading) -> dict[str, object]:
     }
 
 
-def _print(reading: Reading) -> None:
+def _print(reading: ReadEvent) -> None:
     mail = reading.mail
     if not isinstance(mail, Mail):
         printing.say(f"{reading.place}: {why_not(mail)}", "red")

@@ -18,7 +18,7 @@ import orjson
 
 from consumer.cli.app import StopError
 from consumer.guard.imports import Past
-from consumer.listed import MEMBERS, NEEDED, Reading, UnusableError
+from consumer.listed import MEMBERS, NEEDED, PastReader, UnusableError
 
 _PART: Final = re.compile(r"entity_[1-9]")
 _BOM: Final = b"\xef\xbb\xbf"
@@ -79,7 +79,7 @@ class BadLine:
 
 
 def mails(
-    lines: Iterable[Line], reading: Reading, bad: list[BadLine]
+    lines: Iterable[Line], reading: PastReader, bad: list[BadLine]
 ) -> Iterator[tuple[str, Past]]:
     """Yield the mails that the lines tell of, each with its place; the others go to `bad`."""
     for line in lines:

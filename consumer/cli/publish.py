@@ -12,7 +12,7 @@ from consumer import parts, settings
 from consumer.cli import printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
 from consumer.cli.asked import decoding
-from consumer.cli.events import Reading, readings, why_not
+from consumer.cli.events import ReadEvent, readings, why_not
 from consumer.cli.key import HeaderOption
 from consumer.intake.cluster import Cluster
 from consumer.intake.kafka import Producer, check_topics
@@ -59,7 +59,7 @@ def publish(
     _tell(events, parts.rules(found.safety), as_json=as_json)
 
 
-async def _send(cluster: Cluster, events: Sequence[Reading], key: str | None) -> None:
+async def _send(cluster: Cluster, events: Sequence[ReadEvent], key: str | None) -> None:
     await _look_for(cluster, {event.record.topic for event in events})
     producer = Producer(cluster)
     await producer.open()
@@ -82,7 +82,7 @@ async def _look_for(cluster: Cluster, topics: Collection[str]) -> None:
         raise StopError(f"topic {', '.join(lacking)} does not exist")
 
 
-async def _send_one(producer: Producer, event: Reading, key: str | None) -> None:
+async def _send_one(producer: Producer, event: ReadEvent, key: str | None) -> None:
     own = event.mail.entity_id if isinstance(event.mail, Mail) else None
     chosen = key if key is not None else own
     headers = [(name, value or b"") for name, value in event.record.headers]
@@ -94,7 +94,7 @@ async def _send_one(producer: Producer, event: Reading, key: str | None) -> None
     )
 
 
-def _expected(event: Reading, rules: Rules) -> str:
+def _expected(event: ReadEvent, rules: Rules) -> str:
     """Say what the service will make of an event: a mail's type, or why there will be none."""
     if not isinstance(event.mail, Mail):
         return why_not(event.mail)
@@ -102,7 +102,7 @@ def _expected(event: Reading, rules: Rules) -> str:
     return f"will be skipped: {rule}" if rule else event.mail.type.name
 
 
-def _tell(events: Sequence[Reading], rules: Rules, *, as_json: bool) -> None:
+def _tell(events: Sequence[ReadEvent], rules: Rules, *, as_json: bool) -> None:
     facts = [
         {
             "place": event.place,

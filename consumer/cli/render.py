@@ -13,7 +13,7 @@ from consumer.cli import printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
 from consumer.cli.asked import decoding
 from consumer.cli.catalogues import CatalogueOption, open_catalogue
-from consumer.cli.events import Reading, readings, why_not
+from consumer.cli.events import ReadEvent, readings, why_not
 from consumer.cli.key import HeaderOption, TopicOption
 from consumer.cli.watch import PORT
 from consumer.cli.watch import watch as show_changes
@@ -77,14 +77,14 @@ def render(
         raise typer.Exit(1)
 
 
-def _rendered(catalogue: Catalogue, reading: Reading) -> tuple[Reading, Message | str]:
+def _rendered(catalogue: Catalogue, reading: ReadEvent) -> tuple[ReadEvent, Message | str]:
     if not isinstance(reading.mail, Mail):
         return reading, why_not(reading.mail)
     message = catalogue.render(reading.mail)
     return reading, why_not(message) if isinstance(message, Bad) else message
 
 
-def _facts(reading: Reading, result: Message | str, out: Path) -> dict[str, str]:
+def _facts(reading: ReadEvent, result: Message | str, out: Path) -> dict[str, str]:
     if isinstance(result, str):
         return {"place": reading.place, "problem": result}
     name = f"{result.mail_type}-{result.key[:12]}"

@@ -18,7 +18,7 @@ from consumer.cli.guarded import at_desk, patiently
 from consumer.cli.lists import BadLine, mails, read_list
 from consumer.guard.desk import Desk
 from consumer.guard.shadows import START
-from consumer.listed import Reading
+from consumer.listed import PastReader
 from consumer.shadow.comparing import Comparison, Difference, Mailed, Notes, compare, listed
 
 _PAGE: Final = 5_000  # notes read at once
@@ -129,7 +129,7 @@ async def _imported(desk: Desk) -> Listed:
 
 
 def _read(config: Path, file: Path) -> Listed:
-    reading = Reading(parts.open_catalogue(settings.load(config)), datetime.now(UTC))
+    reading = PastReader(parts.open_catalogue(settings.load(config)), datetime.now(UTC))
     found = Listed({}, [])
     for place, past in mails(read_list(file), reading, found.bad):
         found.mails.setdefault(past.key, listed(past, place))

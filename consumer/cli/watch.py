@@ -15,7 +15,7 @@ from consumer.catalogue import Catalogue
 from consumer.cli import printing
 from consumer.cli.app import StopError
 from consumer.cli.catalogues import catalogue_folder, open_catalogue
-from consumer.cli.events import Reading, readings, why_not
+from consumer.cli.events import ReadEvent, readings, why_not
 from consumer.model import Bad, Mail, Message
 from consumer.pages.preview import Preview
 from consumer.pages.proofs import Proof
@@ -31,7 +31,7 @@ def watch(
     port: int,
     config: Path,
     alone: Path | None,
-    read: Callable[[Catalogue, str], Sequence[Reading]] = readings,
+    read: Callable[[Catalogue, str], Sequence[ReadEvent]] = readings,
 ) -> None:
     """Serve a page of all examples, or of the events of `named`, until somebody stops it."""
 
@@ -78,11 +78,11 @@ def _roots(config: Path, alone: Path | None, named: str | None) -> list[Path]:
     return [folder, config, *([Path(named)] if named else [])]
 
 
-def _proof(catalogue: Catalogue, reading: Reading) -> Proof:
+def _proof(catalogue: Catalogue, reading: ReadEvent) -> Proof:
     return Proof(reading.place.removesuffix(":1"), _printed(catalogue, reading))
 
 
-def _printed(catalogue: Catalogue, reading: Reading) -> Message | str:
+def _printed(catalogue: Catalogue, reading: ReadEvent) -> Message | str:
     if not isinstance(reading.mail, Mail):
         return why_not(reading.mail)
     message = catalogue.render(reading.mail)

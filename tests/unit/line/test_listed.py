@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from consumer.keys import send_key
-from consumer.listed import SOMEBODY, Reading, UnusableError
+from consumer.listed import SOMEBODY, PastReader, UnusableError
 from tests.unit.catalogue.shop import MAIL, mail_of, note, open_shop, with_mail
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
@@ -22,8 +22,8 @@ LINE: dict[str, object] = {
 }
 
 
-def _reading(root: Path, mail: str = MAIL) -> Reading:
-    return Reading(open_shop(root, with_mail(mail)), NOW)
+def _reading(root: Path, mail: str = MAIL) -> PastReader:
+    return PastReader(open_shop(root, with_mail(mail)), NOW)
 
 
 def _refusal(root: Path, **changes: object) -> str:
