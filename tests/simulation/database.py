@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from consumer.guard.letters import LetterStatus
-from consumer.model import Status
+from consumer.model import Coordinates, Status
 from tests.simulation.catalogue import Kept
 from tests.simulation.loop import PROCESS, START, SimHandle
 from tests.simulation.network import Lost, Network, deliver
@@ -28,6 +28,7 @@ class SimDatabase:
         self.network, self._after_write = network, after_write
         self.store = Store(now=START)
         self.editions: dict[str, Kept] = {}  # of the catalogue, as workers kept them at their start
+        self.flown: set[Coordinates] = set()  # records whose own flight closed their key's row
         self._resolvers: list[asyncio.Future[None]] = []
         self._alarm: SimHandle | None = None
 

@@ -23,6 +23,7 @@ from consumer.guard.parking import Due
 from consumer.guard.telling import Settled
 from consumer.guard.terms import Terms
 from consumer.model import (
+    OPEN,
     Bad,
     Claim,
     ClaimResult,
@@ -33,6 +34,7 @@ from consumer.model import (
     MarkSent,
     Notice,
     Record,
+    Recorded,
     RecordResult,
     Row,
     Transition,
@@ -97,7 +99,10 @@ class SimGuard:
 
         def write(store: Any) -> tuple[RecordResult, int]:
             theirs = copy(sent)
-            return store.record(theirs, transition, mail, record), theirs.attempts
+            result = store.record(theirs, transition, mail, record)
+            if isinstance(result, Recorded) and store.db.rows[sent.key].status not in OPEN:
+                self._database.flown.add(record.coordinates)
+            return result, theirs.attempts
 
         result, lease.attempts = await self._run("record", write, lease.key, transition)
         return result

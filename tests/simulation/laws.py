@@ -57,7 +57,9 @@ def _finished(world: World, record: Record, law: str) -> None:
     """Say where this record ended: a closed row, a dead letter of its own, or a written rule."""
     db = world.database.store.db
     at = record.coordinates
-    if at in world.ended or any(letter.at == at for letter in db.letters.values()):
+    if at in world.ended | world.database.flown:
+        return  # closed as its own row, or by its own flight: another record may have it open again
+    if any(letter.at == at for letter in db.letters.values()):
         return
     key = world.key_of(record)
     if key is None:  # no mail can come of it: then there is a letter, unless it says nothing
