@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Pilot:
     """Flies claimed mails. Shared by the line and the resolver."""
 
@@ -60,10 +60,10 @@ class Pilot:
     retry: Retry
     metrics: Metrics
     fetcher: Fetcher = field(default_factory=Fetcher)
+    leaves: Leaves = field(init=False)
 
-    @property
-    def leaves(self) -> Leaves:
-        return Leaves(self.routes, self.fetcher)
+    def __post_init__(self) -> None:
+        self.leaves = Leaves(self.routes, self.fetcher)
 
     async def fly(
         self,
