@@ -195,6 +195,7 @@ class Resolver:
                 continue  # told when the registry is back: the outcome names the entity
             await self._publish(endings.told(settled.row, mail if isinstance(mail, Mail) else None))
             await self._guard.outcome_told(settled.row)
+            self._tell_again_at = self._tell_not_before  # a look finds so many: there may be more
         for news in await self._guard.news_due():
             await self._publish(endings.news(news))
             await self._guard.news_told(news.id)
