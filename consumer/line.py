@@ -40,7 +40,6 @@ from consumer.model import (
     Reason,
     Skipped,
     SkipRule,
-    Status,
 )
 
 if TYPE_CHECKING:
@@ -118,14 +117,14 @@ class Line:
             case _:
                 assert_never(mail)
 
-    async def go_on(self, case: InHand) -> Ending:
-        """Take a parked row up again, where nobody else has: the resolver's way onto the line.
+    async def go_on(self, case: InHand, judged: Row) -> Ending:
+        """Take a parked row up again, as it was judged: the resolver's way onto the line.
 
-        A `failed` one: of a mail made again by a person, which no record leads to.
+        One that somebody else took up meanwhile may have failed since, and nobody judged that.
         """
         async with self._flights.only(case.mail.key):
             row = await self._look(case)
-            if row is None or row.status not in _TO_GO_ON or row.lease_live:
+            if row is None or (row.epoch, row.status) != (judged.epoch, judged.status):
                 return LetGo()
             return await self.send(case, row) or LetGo()
 
@@ -196,9 +195,6 @@ class Line:
                 return await self._takeoff.depart(case, ready, takes, clears_doubt=clears_doubt)
             case _:
                 assert_never(ready)
-
-
-_TO_GO_ON = (Status.WAITING, Status.FAILED)
 
 
 def _skip(record: Record, skip: Skipped, mail: Mail | None = None) -> Ended:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from consumer.guard import Due, Guard
     from consumer.inquiry import Inquiry
     from consumer.line import Line
+    from consumer.model import Row
     from consumer.telemetry import Metrics
 
 log = structlog.get_logger(__name__)
@@ -152,8 +153,8 @@ class Resolver:
                 return await self._replay(due, hold)
             case Inquire(row, mail):
                 return await self._inquiry.settle(row, due, self._hand(mail, due, hold))
-            case GoOn(_, mail):
-                return await self._go_on(self._hand(mail, due, hold))
+            case GoOn(row, mail):
+                return await self._go_on(self._hand(mail, due, hold), row)
             case Beside():
                 await self._guard.share_fate(due.letter)
             case Lost(row):
@@ -169,9 +170,9 @@ class Resolver:
     def _hand(self, mail: Mail, due: Due, hold: Hold) -> InHand:
         return InHand(mail, due.record, hold, due.replay, parked=True)
 
-    async def _go_on(self, hand: InHand) -> Ending:
+    async def _go_on(self, hand: InHand, row: Row) -> Ending:
         """Fly the next round; of a mail that cannot be made any more, no row will tell upstream."""
-        ending = await self._line.go_on(hand)
+        ending = await self._line.go_on(hand, row)
         if isinstance(ending, Ended) and _set_aside(ending):
             await self._publish(ending)
         return ending
