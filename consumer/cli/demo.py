@@ -10,11 +10,11 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
+from consumer.cli import STOPPED
 from consumer.cli.app import JsonOption, StopError, app
 
 OUT = Path("out") / "demo"
 SCHEMAS = Path(__file__).resolve().parents[2] / "schemas"
-STOPPED = 130  # what a shell says of a command that Ctrl-C ended
 
 
 @app.command()

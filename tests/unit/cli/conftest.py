@@ -12,7 +12,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner, Result
 
-from consumer.cli import app
+from consumer.cli.commands import app
 from consumer.telemetry import Logs
 
 MAIL = """
