@@ -3,7 +3,7 @@
 import os
 import signal
 
-STOPPED = 130  # what a shell says of a command that Ctrl-C ended
+from consumer.cli.codes import STOPPED
 
 
 def main() -> None:

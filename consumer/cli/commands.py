@@ -3,7 +3,6 @@
 import sys
 
 from consumer.cli import (
-    STOPPED,
     catalogue,
     check,
     dead_letters,
@@ -24,6 +23,7 @@ from consumer.cli import (
     show,
 )
 from consumer.cli.app import app
+from consumer.cli.codes import STOPPED
 
 __all__ = [
     "app",

@@ -10,8 +10,8 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from consumer.cli import STOPPED
 from consumer.cli.app import JsonOption, StopError, app
+from consumer.cli.codes import STOPPED
 
 OUT = Path("out") / "demo"
 SCHEMAS = Path(__file__).resolve().parents[2] / "schemas"

@@ -16,8 +16,9 @@ from rich.console import Console
 from rich.progress import Progress
 
 from consumer import parts, settings
-from consumer.cli import STOPPED, printing
+from consumer.cli import printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
+from consumer.cli.codes import STOPPED
 from consumer.cli.guarded import at_desk, patiently
 from consumer.cli.lists import BadLine, Line, mails, read_list
 from consumer.guard.desk import Desk

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from consumer.cli import STOPPED
+from consumer.cli.codes import STOPPED
 from consumer.guard.imports import Past, Stands
 from tests.unit.cli.conftest import Sendonce
 
