@@ -2,6 +2,7 @@
 
 import sys
 
+from consumer.catalogue.endless import stop_endless
 from consumer.cli import (
     catalogue,
     check,
@@ -51,6 +52,7 @@ __all__ = [
 def run() -> None:
     """Run the command. What cannot be written out is one line on stderr and exit code 1."""
     printing.outlive_readers()
+    stop_endless()
     try:
         _run()
     except KeyboardInterrupt:  # before a command had begun
