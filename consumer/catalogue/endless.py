@@ -14,6 +14,7 @@ from consumer.catalogue.bidi import PrintError
 from consumer.catalogue.engine import Engine
 
 LONGEST: Final = 3.0  # seconds of computing; a receipt of two hundred lines takes a hundredth
+ENDLESS: Final = "takes too long: is it a loop in a loop, over long lists?"
 _LOOKS: Final = 3
 _FILL: Final = Engine.fill.__code__
 
@@ -30,7 +31,7 @@ class _Watch:
         self._met = self._met + 1 if frame is self._running else 0
         self._running = frame
         if frame is not None and self._met >= _LOOKS:
-            raise PrintError("takes too long: is it a loop in a loop, over long lists?")
+            raise PrintError(ENDLESS)
 
 
 def stop_endless(longest: float = LONGEST) -> None:

@@ -79,7 +79,7 @@ def _declarations(path: Path) -> list[dict[str, object]]:
     """Read what can be read of every mail.toml; its mistakes are told by `load`."""
     declared: list[dict[str, object]] = []
     with suppress(OSError):
-        for file in path.glob("*/mail.toml"):
+        for file in filter(Path.is_file, path.glob("*/mail.toml")):  # a pipe would be waited for
             with suppress(OSError, ValueError):
                 declared.append(tomllib.loads(file.read_text("utf-8")))
     return declared
