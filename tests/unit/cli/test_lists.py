@@ -91,15 +91,15 @@ def test_bad_json_lines(tmp_path: Path) -> None:
         (HEADER.replace("entity", "entity,entity_1"), ":1: the header line has either entity"),
         (
             HEADER.replace(",", ";"),
-            ":1: the columns are separated by semicolons: save the list with commas",
+            ":1: the columns are separated by semicolons: save",
         ),
         (
             "sep=;\n" + HEADER,
-            ":1: the columns are separated by semicolons: save the list with commas",
+            ":1: the columns are separated by semicolons: save",
         ),
         (
             HEADER.replace(",", "\t"),
-            ":1: the columns are separated by tabs: save the list with commas",
+            ":1: the columns are separated by tabs: save the",
         ),
         ("", ": is empty"),
     ],
