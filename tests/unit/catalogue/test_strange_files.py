@@ -81,6 +81,18 @@ def test_a_catalogue_without_configuration_waits_for_no_pipe(tmp_path: Path) -> 
         catalogues.open_catalogue(tmp_path / "none.toml", tmp_path)
 
 
+def test_files_without_bottom_are_told_each(tmp_path: Path) -> None:
+    names = ("mail.toml", "v1.schema.json", "examples/one.json")
+    files = {f"note/{name}": "[" * 100_000 for name in names}
+    write(tmp_path, {**files, "note/mail.toml": "a = " + "[" * 100_000})
+    with pytest.raises(CatalogueError) as caught:
+        catalogues.open_catalogue(tmp_path / "none.toml", tmp_path)
+    assert [str(problem) for problem in caught.value.problems] == [
+        "note/mail.toml: is nested too deeply",
+        "note/v1.schema.json: is nested too deeply",
+    ]
+
+
 def test_links_to_files_and_to_whole_mails_are_followed(tmp_path: Path) -> None:
     """So that a catalogue may be mounted, as Kubernetes does it, or shared."""
     write(tmp_path / "elsewhere", {"note/subject.j2": None})
