@@ -33,10 +33,10 @@ def check_configured(folder: Folder, house: House, findings: Findings) -> None:
     """Everything that a folder names must be configured."""
     says, file = folder.declaration, f"{folder.name}/mail.toml"
     if says.sender not in house.senders:
-        findings.add(file, folder.line("sender"), f"there is no [senders.{says.sender}]")
+        findings.add(file, folder.line("sender"), _unknown("senders", says.sender))
     for name in says.providers:
         if name not in house.providers:
-            findings.add(file, folder.line("providers"), f"there is no [providers.{name}]")
+            findings.add(file, folder.line("providers"), _unknown("providers", name))
     if not says.providers and not house.providers:
         findings.add(file, 0, "no provider is configured")
     if says.max_age > house.retention - DAY:
@@ -45,6 +45,10 @@ def check_configured(folder: Folder, house: House, findings: Findings) -> None:
         findings.add(file, folder.line("sensitive"), _NEEDS_KEY)
     if isinstance(reply_to := reply_address(folder, house), str):
         findings.add(file, folder.line("reply_to"), f"reply_to: {reply_to}")
+
+
+def _unknown(kind: str, name: str) -> str:
+    return f"there is no [{kind}.{name}] in the configuration"
 
 
 _TOO_LONG = "max_age: at most the guard's retention less one day, or a rewind could mail again"
@@ -57,7 +61,7 @@ def reply_address(folder: Folder, house: House) -> Address | str | None:
     if wanted is None or wanted in house.senders:
         return house.senders[wanted] if wanted else None
     if "@" not in wanted:
-        return f"there is no [senders.{wanted}]"
+        return _unknown("senders", wanted)
     try:
         return parse_mailbox(wanted)
     except ValueError as error:
@@ -147,7 +151,8 @@ def check_templates(folder: Folder, templates: Templates, findings: Findings) ->
             wanted |= set(reading.variables)
             for variable, (file, line) in reading.variables.items():
                 if variable not in offered | PROVIDED:
-                    findings.add(file, line, f"{variable!r} is not in [context] of {_file(folder)}")
+                    text = f"{variable!r} is not in [context] of {_file(folder)}: {_NAME_IT}"
+                    findings.add(file, line, text)
     for file in sorted(files):
         findings.problems += inspection.plurals(file, _language(folder, file))
     broken = any(p.file in files for p in findings.problems) or folder.declaration.template
@@ -156,6 +161,7 @@ def check_templates(folder: Folder, templates: Templates, findings: Findings) ->
     return frozenset(files)
 
 
+_NAME_IT = "name there where in the event it lies"
 _UNUSED = "no template prints it, yet a change of it would be refused as a conflict"
 
 

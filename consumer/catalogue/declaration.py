@@ -178,6 +178,9 @@ _BLOCKS: Final[dict[str, type[BaseModel]]] = {
 }
 
 
+_PLAIN: Final = {"topic": 249, "tags": 50}  # characters
+
+
 def said(error: dict[str, Any]) -> str:
     """Put pydantic's finding into the words of a person who edits the file."""
     match error["type"]:
@@ -186,5 +189,13 @@ def said(error: dict[str, Any]) -> str:
             return f"unknown member{did_you_mean(str(error['loc'][-1]), around.model_fields)}"
         case "missing":
             return "is missing"
+        case "string_pattern_mismatch" if error["loc"][0] in _PLAIN:
+            return f"write 1 to {_PLAIN[error['loc'][0]]} letters, digits, dots, dashes or _"
+        case "string_type":
+            return "is a text: write it in quotes"
+        case "list_type":
+            return 'is a list: write ["..."]'
+        case "bool_type":
+            return "is true or false, without quotes"
         case _:
             return str(error["msg"]).removeprefix("Value error, ")

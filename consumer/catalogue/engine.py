@@ -6,20 +6,27 @@ each printed value passes one function, pieces are collected, macros are called 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, MutableMapping
 from functools import lru_cache, partial
+from types import CodeType
 from typing import Any, Final
 
 from jinja2 import Template, nodes
 from jinja2.compiler import CodeGenerator, Frame
 from jinja2.environment import TemplateModule
+from jinja2.exceptions import TemplateSyntaxError
+from jinja2.parser import Parser
 from jinja2.runtime import Context, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
+from consumer.catalogue import bounds
 from consumer.catalogue.printing import as_html
 from consumer.model import Json
 
+_DEEPEST: Final = 64  # nodes within each other; Python's own limits lie below a hundred too
+_TOO_DEEP: Final = "is too deeply nested"
 _METHODS: Final = frozenset(dir(dict))
 _html: Final = partial(str.__new__, Markup)  # `Markup(text)`, less its look for `__html__`
 
@@ -73,6 +80,12 @@ class _Compiler(CodeGenerator):
         self.visit(node.node, frame)
         self.write(f") is {kind} and {name} in {members} else member(it, {name}))")
 
+    def _output_child_to_const(self, node: nodes.Expr, frame: Frame, finalize: Any) -> str:
+        if isinstance(node, nodes.Mul):  # `"-" * 40`: once, not in each mail
+            given = [one.as_const(frame.eval_ctx) for one in (node.left, node.right)]
+            node = nodes.Const(bounds.times(*given), lineno=node.lineno)
+        return super()._output_child_to_const(node, frame, finalize)
+
     def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:  # noqa: ARG002 - Jinja's signature
         self.write("as_html(" if frame.eval_ctx.autoescape else "as_text(")
 
@@ -88,6 +101,10 @@ class _Page(Template):
             self._module = self.make_module()
         return self._module
 
+    def get_corresponding_lineno(self, lineno: int | None) -> int:
+        """Bear that Python knows no line of a jump, where a render that never ends is stopped."""
+        return super().get_corresponding_lineno(lineno or 0)
+
 
 class Engine(ImmutableSandboxedEnvironment):
     """A sandbox for one locale and zone, and for one kind of part: the subject or the bodies."""
@@ -98,9 +115,13 @@ class Engine(ImmutableSandboxedEnvironment):
     as_html: Callable[[object], str] = staticmethod(as_html)
     as_text: Callable[[object], str]
     find: Callable[[str, str | None], str]  # the file that is taken for a name, asked for by a file
+    intercepted_binops = frozenset(bounds.OPERATORS)
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
+        self.binop_table.update(bounds.OPERATORS)
+        self.globals["range"] = bounds.numbers
+        self.filters.update(bounds.filters(self.filters))
         self._pages: dict[tuple[str, str | None], Template] = {}
         # What is not there is the same for every object: templates name only so many members.
         self._absent = lru_cache(1024)(lambda name: self.undefined(obj={}, name=name))
@@ -164,9 +185,49 @@ class Engine(ImmutableSandboxedEnvironment):
         text = obj._func(*args)  # noqa: SLF001 - all that is left to do of Jinja's own call
         return _html(text) if obj._default_autoescape else text  # noqa: SLF001 - whose rules it was printed by; nothing public tells
 
+    # What is nested without bottom takes for ever to compile, or ends in a stack of Python's own.
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        parser = Parser(self, source, name, filename)
+        try:
+            parsed = parser.parse()
+        except RecursionError:
+            parser.fail(_TOO_DEEP)
+        for deep in _below(parsed, _DEEPEST):
+            parser.fail(_TOO_DEEP, deep.lineno)
+        return parsed
+
+    def _compile(self, source: str, filename: str) -> CodeType:
+        try:
+            return super()._compile(source, filename)
+        except SyntaxError as error:
+            text = _TOO_DEEP if "too many" in error.msg else error.msg
+            line = _line_of(source, error.lineno or 0)
+            raise TemplateSyntaxError(text, line, filename, filename) from None
+        except (MemoryError, RecursionError):
+            raise TemplateSyntaxError(_TOO_DEEP, 0, filename, filename) from None
+
+    # Jinja asks this of whatever method is taken from a value.
+    def wrap_str_format(self, value: Any) -> Callable[..., Any] | None:
+        fill = super().wrap_str_format(value)
+        return bounds.method(value) if fill is None else bounds.formatting(value.__self__, fill)
+
     def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
         """Return a plain dict: Jinja's chained one is looked through anew for every render."""
         return {**self.globals, **(d or {})}
+
+
+def _below(parsed: nodes.Node, depth: int) -> list[nodes.Node]:
+    """Return the nodes that lie so deep; without recursion, of which there may be no end."""
+    level: list[nodes.Node] = [parsed]
+    for _ in range(depth):
+        level = [inner for node in level for inner in node.iter_child_nodes()]
+    return level
+
+
+def _line_of(code: str, line: int) -> int:
+    """Return the template's line of a line of its code, where Jinja has noted them last."""
+    noted = re.findall(r"(\d+)=(\d+)", code.rpartition("debug_info = ")[2])
+    return max((int(own) for own, written in noted if int(written) <= line), default=0)
 
 
 def _catches(macro: Macro) -> bool:

@@ -73,12 +73,18 @@ def read_files(folder: FilePath) -> dict[str, bytes]:
     return {
         file.relative_to(folder).as_posix(): file.read_bytes()
         for file in sorted(folder.rglob("*"))
-        if file.is_file() and not _left_over(file.relative_to(folder))
+        if file.is_file() and not left_over(file, folder)
     }
 
 
-def _left_over(file: FilePath) -> bool:
-    hidden = any(part.startswith(".") for part in file.parts)
+def text_of(content: bytes) -> str:
+    """Decode a file, less the mark that Windows puts first. Raises `UnicodeDecodeError`."""
+    return content.decode("utf-8-sig")
+
+
+def left_over(file: FilePath, folder: FilePath) -> bool:
+    """Tell what is passed over in a folder: hidden files, notes and editors' copies."""
+    hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
     return hidden or file.name.endswith("~") or file.suffix == ".md"
 
 
@@ -112,13 +118,15 @@ def _expect(
             findings.add(f"{name}/{part}", 0, "is missing")
     for file in files:
         if not _belongs(file):
-            findings.add(f"{name}/{file}", 0, "is not a file that a folder has; " + _HAS)
+            findings.add(f"{name}/{file}", 0, "is not a file that a folder has: " + _HAS)
     if not any(file.startswith("examples/") for file in files):
         findings.add(f"{name}/examples", 0, "is empty: give at least one valid event")
 
 
+NOT_UTF8: Final = "is not UTF-8: save it in that encoding"
 _TOO_DEEP: Final = "is nested too deeply"
-_HAS: Final = "see the list in schemas/README.md"
+_HAS: Final = "those are mail.toml, v1.schema.json, subject.j2, body.html.j2, body.txt.j2, _*.j2, \
+the same *.j2 below de/, and examples/*.json"
 
 
 def _belongs(file: str) -> bool:
@@ -173,16 +181,17 @@ def _declared(
         findings.add(file, 0, "is missing")
         return None
     try:
-        text = files["mail.toml"].decode()
+        text = text_of(files["mail.toml"])
         members = tomllib.loads(text)
     except UnicodeDecodeError:
-        findings.add(file, 0, "is not UTF-8")
+        findings.add(file, 0, NOT_UTF8)
         return None
     except RecursionError:
         findings.add(file, 0, _TOO_DEEP)
         return None
     except tomllib.TOMLDecodeError as error:
-        findings.add(file, _toml_line(str(error)), f"not TOML: {error}")
+        quotes = "; texts stand in quotes" if "Invalid value" in str(error) else ""
+        findings.add(file, _toml_line(str(error)), f"not TOML: {error}{quotes}")
         return None
     lines = lines_of(text)
     try:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from consumer.catalogue.checks import House
-from consumer.catalogue.folder import Findings, Folder, folder_of
+from consumer.catalogue.folder import Findings, Folder, folder_of, text_of
 from consumer.catalogue.mailing import Rules, mail_for
 from consumer.catalogue.press import Press
 from consumer.catalogue.ruling import rules_of
@@ -42,7 +42,7 @@ def former(edition: Edition, house: House, today: Mapping[str, MailType]) -> For
     """
     try:
         files = unpack(edition.snapshot)
-        sources = {n: text.decode() for n, text in files.items() if n.endswith(TEMPLATE)}
+        sources = {n: text_of(text) for n, text in files.items() if n.endswith(TEMPLATE)}
     except ValueError:
         return None
     folder = _folder(edition.mail_type, files)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import replace
-from datetime import UTC, datetime
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from consumer.catalogue.carriers import check_carriers
-from consumer.catalogue.catalogue import Catalogue, Example, TopicRule
+from consumer.catalogue.catalogue import Catalogue, TopicRule
 from consumer.catalogue.checks import (
     House,
     check_configured,
@@ -20,21 +18,23 @@ from consumer.catalogue.checks import (
     check_templates,
 )
 from consumer.catalogue.errors import CatalogueError
+from consumer.catalogue.examples import Decode, examples_of, is_strange, try_examples
 from consumer.catalogue.folder import (
     LAYOUTS,
+    NOT_UTF8,
     Findings,
     Folder,
     check_variants,
     read_files,
     read_folder,
+    text_of,
 )
 from consumer.catalogue.mailing import Rules
 from consumer.catalogue.press import Press
 from consumer.catalogue.ruling import digest_of, edition_of, rules_of
+from consumer.catalogue.special import special_files
 from consumer.catalogue.templates import templates_of
-from consumer.model import Address, Bad, Carrier, Edition, Event, Mail, Message, Record, Skipped
-
-Decode = Callable[[Record], Event | Skipped | Bad]
+from consumer.model import Address, Carrier, Edition
 
 
 def load(
@@ -56,7 +56,8 @@ def load(
     house = House(senders, tuple(providers), retention, fingerprint_key)
     findings = Findings()
     try:
-        folders = _folders(path, findings)
+        read = _folders(path, findings)
+        folders = [folder for folder in read if folder is not None]
         templates = templates_of(_sources(path, folders, findings))
     except OSError as error:
         findings.add(str(error.filename or path), 0, f"cannot be read: {error.strerror}")
@@ -65,18 +66,20 @@ def load(
     editions: list[Edition] = []
     for folder in folders:
         _check(folder, house, providers, findings)
-        used = check_templates(folder, templates, findings)
+        strange = is_strange(folder, frozenset(one.name for one in folders), decode, findings)
+        used = check_templates(folder, templates, Findings() if strange else findings)
         _check_single(folder, rules, findings)
         one = rules_of(folder, house, digest_of(folder, templates.sources, used, fingerprint_key))
         rules[folder.declaration.topic, folder.on] = one
         editions.append(edition_of(folder, one, templates.sources, used))
-    _check_topics(topics or {}, rules, findings)
+    if None not in read:  # else a topic may lack its folder for that alone
+        _check_topics(topics or {}, rules, findings)
     _stop_at(findings)
 
-    examples = tuple(example for folder in folders for example in _examples(folder))
+    examples = tuple(example for folder in folders for example in examples_of(folder))
     catalogue = Catalogue(rules, Press(templates), topics or {}, examples, tuple(editions), house)
-    for example in examples:
-        _try(catalogue, example, decode, findings)
+    for folder in folders:
+        try_examples(catalogue, folder, decode, findings)
     _stop_at(findings)
     return catalogue
 
@@ -94,7 +97,12 @@ def _check(
     if isinstance(providers, Mapping):
         check_carriers(folder, providers, findings)
     check_leaving(folder, findings)
-    check_paths(folder, findings)
+    if not any(_is_schema_of(folder, problem.file) for problem in findings.problems):
+        check_paths(folder, findings)  # else of a misspelt `required`, all that it requires is told
+
+
+def _is_schema_of(folder: Folder, file: str) -> bool:
+    return file.startswith(f"{folder.name}/") and file.endswith(".schema.json")
 
 
 def _stop_at(findings: Findings) -> None:
@@ -102,15 +110,16 @@ def _stop_at(findings: Findings) -> None:
         raise CatalogueError(findings.problems)
 
 
-def _folders(path: Path, findings: Findings) -> list[Folder]:
+def _folders(path: Path, findings: Findings) -> list[Folder | None]:
     if not path.is_dir():
         findings.add(str(path), 0, "is not a folder")
         _stop_at(findings)
+    findings.problems += special_files(path)
+    _stop_at(findings)  # what would be told of the files that are not there comes of that
     named = [one for one in sorted(path.iterdir()) if one.is_dir() and one.name[0] not in "._"]
     if not named:
         findings.add(str(path), 0, "holds no mail type: add a folder with a mail.toml")
-    read = [read_folder(one, findings) for one in named]
-    return [folder for folder in read if folder is not None]
+    return [read_folder(one, findings) for one in named]
 
 
 def _sources(path: Path, folders: list[Folder], findings: Findings) -> dict[str, str]:
@@ -124,9 +133,9 @@ def _sources(path: Path, folders: list[Folder], findings: Findings) -> dict[str,
     for name, content in files.items():
         if name.endswith(".j2"):
             try:
-                sources[name] = content.decode()
+                sources[name] = text_of(content)
             except UnicodeDecodeError:
-                findings.add(name, 0, "is not UTF-8")
+                findings.add(name, 0, NOT_UTF8)
                 sources[name] = ""
     return sources
 
@@ -150,38 +159,3 @@ def _check_topics(
             if (topic, ignored) in rules:
                 text = f'[topics."{topic}"] ignores {ignored!r}, which a folder listens to'
                 findings.add("configuration", 0, text)
-
-
-def _examples(folder: Folder) -> list[Example]:
-    topic = folder.declaration.topic
-    return [Example(name, folder.name, topic, value) for name, value in folder.example_files()]
-
-
-# Examples are published in no particular year: their records are stored in one that is later.
-_STORED = int(datetime(2100, 1, 1, tzinfo=UTC).timestamp() * 1000)
-
-
-def _try(catalogue: Catalogue, example: Example, decode: Decode, findings: Findings) -> None:
-    """An example must decode, map to its own folder, and render."""
-    file = f"{example.mail_type}/examples/{example.name}.json"
-    record = Record(example.topic, 0, 0, _STORED, None, example.value)
-    event = decode(record)
-    mail = catalogue.read(record, event) if isinstance(event, Event) else event
-    if isinstance(mail, Skipped):
-        findings.add(file, 0, f"is skipped: {mail.rule}")
-    elif isinstance(mail, Mail) and mail.type.name != example.mail_type:
-        findings.add(file, 0, f"is an event of {mail.type.name}")
-    else:
-        for language, outcome in _outcomes(catalogue, mail):
-            if isinstance(outcome, Bad):
-                findings.add(file, 0, f"{outcome.reason}: {outcome.detail}{language}")
-
-
-def _outcomes(catalogue: Catalogue, mail: Mail | Bad) -> Iterator[tuple[str, Message | Bad]]:
-    """Render as the example asks, then in each other language that the folder is in."""
-    if isinstance(mail, Bad):
-        yield "", mail
-        return
-    yield "", catalogue.render(mail)
-    for locale in catalogue.languages(mail.type.name):
-        yield f" (in {locale})", catalogue.render(replace(mail, locale=locale, timezone=None))

@@ -199,6 +199,10 @@ def _said(error: Exception, source: str) -> str:
         return str(error)
     if isinstance(error, SecurityError):
         return "not allowed in a template"
+    if isinstance(error, RecursionError):
+        return "never ends: it includes or calls itself"
+    if isinstance(error, MemoryError):
+        return "makes more than the memory holds"
     if isinstance(error, UndefinedError):
         named = re.findall(r"'([^']*)'", str(error))
         known = named[-1] if named and named[-1] in source else "a member"

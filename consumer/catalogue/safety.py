@@ -17,7 +17,8 @@ def unsafe(file: str, source: str, parsed: nodes.Template) -> Iterator[Problem]:
         if not isinstance(getattr(node, "template", None), nodes.Const):
             yield Problem(file, node.lineno, "name the template in quotes: no variable there")
     for escape in parsed.find_all(nodes.EvalContextModifier):
-        yield Problem(file, escape.lineno, "the escaping cannot be switched")
+        text = "the escaping cannot be switched: leave autoescape out, HTML is always escaped"
+        yield Problem(file, escape.lineno, text)
     if file.endswith(".html.j2"):
         yield from _active(file, source)
         yield from _links(file, parsed)

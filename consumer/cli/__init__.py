@@ -1,68 +1,25 @@
 """The command line: one file a family of commands. It prints; what to do is decided elsewhere."""
 
-import sys
+import os
+import signal
 
-from consumer.cli import (
-    catalogue,
-    check,
-    dead_letters,
-    demo,
-    discard,
-    forget,
-    imports,
-    key,
-    pause,
-    printing,
-    publish,
-    render,
-    replay,
-    resend,
-    send_test,
-    service,
-    shadow,
-    show,
-)
-from consumer.cli.app import app
-
-__all__ = [
-    "app",
-    "catalogue",
-    "check",
-    "dead_letters",
-    "demo",
-    "discard",
-    "forget",
-    "imports",
-    "key",
-    "main",
-    "pause",
-    "publish",
-    "render",
-    "replay",
-    "resend",
-    "send_test",
-    "service",
-    "shadow",
-    "show",
-]
+from consumer.cli.codes import STOPPED
 
 
 def main() -> None:
-    """Run the command. What cannot be written out is one line on stderr and exit code 1."""
-    printing.replace_closed()
-    try:
-        _run()
-    except OSError as error:
-        if not printing.is_loss(error):
-            raise
-        printing.drop_rest()
-        if not isinstance(error, BrokenPipeError):  # whoever read it has read enough
-            sys.stderr.write(f"sendonce: the output could not be written: {error.strerror}\n")
-        sys.exit(1)
+    """Run the command. Until it is there, Ctrl-C ends the process without a word.
+
+    An interrupt that is raised within imports is told as a traceback, or swallowed by one of them.
+    """
+    ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # else a shell ignores it
+    if ours:
+        signal.signal(signal.SIGINT, _end)
+    from consumer.cli.commands import run  # noqa: PLC0415 - imports everything: a second, or more
+
+    if ours:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    run()
 
 
-def _run() -> None:
-    try:
-        app(prog_name="sendonce")
-    finally:
-        sys.stdout.flush()
+def _end(*_: object) -> None:
+    os._exit(STOPPED)

@@ -145,7 +145,7 @@ def sendonce(
     ] = False,
 ) -> None:
     ctx.obj = config
-    configure_logging("warning")  # `run` asks for more
+    configure_logging("warning", kafka=False)  # `run` asks for more
     if version:
         typer.echo(f"sendonce {__version__}")
         raise typer.Exit

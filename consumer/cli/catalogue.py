@@ -9,8 +9,9 @@ import typer
 
 from consumer import contract, settings
 from consumer.cli import printing
-from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
+from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, app
 from consumer.cli.catalogues import CatalogueOption, is_configured, open_catalogue
+from consumer.cli.folders import write
 from consumer.contract import Kind
 from consumer.contract.asyncapi import House
 from consumer.pages.handbook import INDEX, handbook
@@ -42,7 +43,8 @@ def show_catalogue(
     kinds = contract.kinds(open_catalogue(config, catalogue))
     house = _house(config, catalogue)
     if html is not None:
-        _write(html, handbook(kinds, house))
+        for name, text in handbook(kinds, house).items():
+            write("--html", html, name, text.encode())
     if asyncapi:
         printing.document(contract.document(kinds, house))
     elif as_json:
@@ -60,17 +62,6 @@ def _house(config: Path, alone: Path | None) -> House:
     encrypted = found.kafka.security_protocol.endswith("SSL")
     formats = {name: topic.format for name, topic in found.topics.items()}
     return House(found.kafka.bootstrap_servers, encrypted, found.outcomes.topic, formats)
-
-
-def _write(folder: Path, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        try:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, "utf-8")
-        except OSError as error:
-            raise StopError(
-                f"--html {folder}: {name} cannot be written: {error.strerror}"
-            ) from None
 
 
 def _facts(kind: Kind) -> dict[str, object]:

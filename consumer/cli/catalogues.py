@@ -79,8 +79,8 @@ def _declarations(path: Path) -> list[dict[str, object]]:
     """Read what can be read of every mail.toml; its mistakes are told by `load`."""
     declared: list[dict[str, object]] = []
     with suppress(OSError):
-        for file in path.glob("*/mail.toml"):
-            with suppress(OSError, ValueError):
+        for file in filter(Path.is_file, path.glob("*/mail.toml")):  # a pipe would be waited for
+            with suppress(OSError, ValueError, RecursionError):
                 declared.append(tomllib.loads(file.read_text("utf-8")))
     return declared
 

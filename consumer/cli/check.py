@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -93,7 +94,7 @@ def _reachable(folder: Path, file: str) -> str:
     """Name the file as it can be opened from here; not all problems lie in a file."""
     first = file.partition("/")[0] or file
     with suppress(OSError):
-        return str(folder / file) if first and (folder / first).exists() else file
+        return str(folder / file) if first and os.path.lexists(folder / first) else file
     return file
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 
 import typer
 from rich.console import Console
 
 from consumer.cli.app import JsonOption, StopError, app
+from consumer.cli.codes import STOPPED
 
 OUT = Path("out") / "demo"
 SCHEMAS = Path(__file__).resolve().parents[2] / "schemas"
-STOPPED = 130  # what a shell says of a command that Ctrl-C ended
 
 
 @app.command()
@@ -46,9 +47,5 @@ def demo(json_only: JsonOption = False) -> None:
 
 
 def _check_parts() -> None:
-    try:
-        import confluent_kafka  # noqa: F401, PLC0415 - only asked whether it is there
-    except ImportError:
-        raise StopError("the demo wants its extra: pip install 'sendonce[demo]'", 2) from None
-    if not (SCHEMAS / "order.receipt").is_dir():
-        raise StopError("the demo runs from a clone of the repository: make demo", 2)
+    if find_spec("confluent_kafka") is None or not (SCHEMAS / "order.receipt").is_dir():
+        raise StopError("the demo runs in a clone of the repository, with its extra: make demo", 2)

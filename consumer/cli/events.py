@@ -90,13 +90,24 @@ def _pieces(
     examples = [e for e in catalogue.examples if named in (e.mail_type, f"{e.mail_type}/{e.name}")]
     if is_file or not examples:
         file = Path(named)
-        for piece in read_pieces(file):
+        for piece in _of_file(catalogue, file):
             yield piece, topic or _folder_topic(catalogue, file)
     for example in examples if not is_file else ():
         yield (
             Piece(Path(example.mail_type) / example.name, 1, example.value),
             topic or example.topic,
         )
+
+
+def _of_file(catalogue: Catalogue, file: Path) -> list[Piece]:
+    try:
+        return read_pieces(file)
+    except StopError as stop:
+        if not isinstance(stop.__cause__, FileNotFoundError):
+            raise
+        known = ", ".join(sorted(catalogue.types))
+        told = f"{stop.message}, and no example of that name; mail types are {known}"
+        raise StopError(told, stop.code) from None
 
 
 def _folder_topic(catalogue: Catalogue, file: Path) -> str | None:

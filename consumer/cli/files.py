@@ -46,7 +46,7 @@ def _text(file: Path) -> str:
     try:
         return file.read_bytes().decode("utf-8", "surrogateescape")
     except OSError as error:
-        raise StopError(f"{file}: {error.strerror}", code=2) from None
+        raise StopError(f"{file}: {error.strerror}", code=2) from error
 
 
 def _bytes(text: str) -> bytes:

@@ -20,8 +20,9 @@ from consumer.model import Mail, Record
 
 AddressArgument = Annotated[str, typer.Argument(metavar="ADDRESS", help="Whom to forget.")]
 _KEPT = """\
-The keys stay, so no replay mails anybody twice. Kafka's topics are not ours: what was published \
-stays there until their retention, or until upstream deletes it."""
+The keys stay, so no replay mails anybody twice. Notes keep all but the address: a name that \
+somebody wrote into one is not found. Kafka's topics are not ours: what was published stays there \
+until their retention, or until upstream deletes it."""
 
 
 @app.command()
@@ -36,8 +37,9 @@ def forget(
     """Erase an address from rows, dead letters, histories and notes. It cannot be taken back.
 
     What was sent stays sent, without a name. What was still open, or had failed, is discarded, and
-    upstream is told. Dead letters that mention the address lose their record. All rows and letters
-    are read; running it again does no harm, and finds what was in flight the first time.
+    upstream is told. Dead letters that mention the address lose their record. Notes and errors lose
+    the address, and keep their other words. All rows and letters are read; running it again does no
+    harm, and finds what was in flight the first time.
 
     Examples:
       sendonce forget ada@example.com --by grace --why "request 17"

@@ -17,7 +17,8 @@ from rich.progress import Progress
 
 from consumer import parts, settings
 from consumer.cli import printing
-from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, app
+from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
+from consumer.cli.codes import STOPPED
 from consumer.cli.guarded import at_desk, patiently
 from consumer.cli.lists import BadLine, Line, mails, read_list
 from consumer.guard.desk import Desk
@@ -30,6 +31,8 @@ _SHOWN: Final = 100  # keys that are named of rows that stood already
 _ALSO_SENT: Final = """\
 {n} mails of this list stand as sent by this service: both senders have mailed them. Look at one: \
 sendonce show {key}"""
+_INTERRUPTED: Final = """\
+stopped before the end of {file}: {done}; run it again: it passes over what is in, and goes on"""
 
 
 @dataclass(slots=True)
@@ -78,8 +81,9 @@ def import_list(
 
     Columns (or members): mail_type, entity, recipient, time, provider_id and, if you like,
     provider. An entity of several parts: columns entity_1, entity_2, or a JSON list. Events of
-    these mails are duplicates from then on. A second run changes nothing; what this service has
-    claimed is left alone. Bad lines are named, and all others are imported (exit code 1).
+    these mails are duplicates from then on. A second run changes nothing, and goes on where Ctrl-C
+    ended the first; what this service has claimed is left alone. Bad lines are named, and all
+    others are imported (exit code 1).
 
     Examples:
       sendonce import sent.csv --dry-run
@@ -87,18 +91,23 @@ def import_list(
     """
     found = settings.load(config)
     reading = PastReader(parts.open_catalogue(found), datetime.now(UTC))
-    tally = Tally()
+    tally, interrupted = Tally(), False
 
     async def bring_in(desk: Desk) -> None:
         with _progress(file, shown=not as_json) as read:
             for batch in _batches(read, reading, found.guard.retention, tally):
                 tally.count(batch, await patiently(_ask(desk, batch, dry_run=dry_run)))
 
-    at_desk(config, bring_in, patience=None)
+    try:
+        at_desk(config, bring_in, patience=None)
+    except KeyboardInterrupt:  # each batch is in as a whole, or not at all
+        interrupted = True
     if as_json:
-        printing.document(_facts(file, tally, dry_run=dry_run))
+        printing.document(_facts(file, tally, dry_run=dry_run, interrupted=interrupted))
     else:
         _tell(tally, dry_run=dry_run)
+    if interrupted:
+        raise StopError(_INTERRUPTED.format(file=file, done=_done(tally, dry_run)), STOPPED)
     if tally.bad:
         raise typer.Exit(1)
 
@@ -149,12 +158,17 @@ def _progress(file: Path, *, shown: bool) -> Iterator[Iterator[Line]]:
 # ── What is told
 
 
-def _facts(file: Path, tally: Tally, *, dry_run: bool) -> dict[str, object]:
+def _done(tally: Tally, dry_run: bool) -> str:
+    return "nothing was written" if dry_run else f"at least {tally.new} mails are in by this run"
+
+
+def _facts(file: Path, tally: Tally, *, dry_run: bool, interrupted: bool) -> dict[str, object]:
     standing = {status.value: len(keys) for status, keys in sorted(tally.standing.items())}
     named = [key for _, keys in sorted(tally.standing.items()) for key in keys]
     return {
         "file": str(file),
         "dry_run": dry_run,
+        "interrupted": interrupted,
         "lines": tally.lines,
         "new": tally.new,
         "known": tally.known,

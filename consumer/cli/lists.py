@@ -22,6 +22,15 @@ from consumer.listed import MEMBERS, NEEDED, PastReader, UnusableError
 
 _PART: Final = re.compile(r"entity_[1-9]")
 _BOM: Final = b"\xef\xbb\xbf"
+_FOREIGN: Final = (  # what such a file has in its first line, and what it is then
+    (re.compile(rb"PK\x03\x04"), "a workbook of Excel, or a ZIP archive"),
+    (re.compile(rb"\x1f\x8b"), "compressed by gzip"),
+    (re.compile(rb"\xff\xfe|\xfe\xff|[^\0]?\0"), "UTF-16"),
+)
+_COMMAS: Final = """\
+save the list with commas (LibreOffice asks for the separator, Excel takes the one of the system's \
+regional settings)"""
+_SEPARATORS: Final = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 Members = Mapping[str, object]
 
@@ -42,6 +51,9 @@ def read_list(file: Path) -> Iterator[Line]:
     for number, raw in enumerate(_raw(file), 1):
         if not raw.strip():
             continue
+        if read is None and (foreign := _foreign(raw)):
+            text = f"{file}: is {foreign}, and UTF-8 is read: save it as 'CSV UTF-8', or JSON lines"
+            raise StopError(text, code=2)
         if read is not None:
             yield _line(f"{file}:{number}", raw, read)
         elif raw.lstrip().startswith(b"{"):
@@ -51,6 +63,10 @@ def read_list(file: Path) -> Iterator[Line]:
             read = _columns(file, number, raw)
     if read is None:
         raise StopError(f"{file}: is empty", code=2)
+
+
+def _foreign(first: bytes) -> str | None:
+    return next((what for mark, what in _FOREIGN if mark.match(first)), None)
 
 
 def _raw(file: Path) -> Iterator[bytes]:
@@ -67,7 +83,7 @@ def _line(place: str, raw: bytes, read: Callable[[str], Members]) -> Line:
     try:
         return Line(place, len(raw), read(raw.decode()))
     except UnicodeDecodeError:
-        return Line(place, len(raw), problem="is not UTF-8")
+        return Line(place, len(raw), problem="is not UTF-8: save the list in that encoding")
     except ValueError as error:
         return Line(place, len(raw), problem=str(error))
 
@@ -140,6 +156,9 @@ def _cells(text: str) -> list[str]:
 
 def _header_problem(header: Sequence[str]) -> str | None:
     parts = [name for name in header if _PART.fullmatch(name)]
+    for mark, named in _SEPARATORS.items():
+        if len(header) == 1 and mark in header[0]:
+            return f"the columns are separated by {named}: {_COMMAS}"
     if unknown := [name for name in header if name not in {*MEMBERS, *parts}]:
         return f"the header line {_unknown(unknown[0])}"
     if len(set(header)) < len(header):

@@ -8,19 +8,21 @@ obeyed, so that a value in a dead letter cannot steer somebody's terminal.
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import orjson
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-_LOSSES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errno.EPIPE}
+_LOSSES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 _OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
 
 
@@ -28,12 +30,37 @@ def is_terminal() -> bool:
     return Console().is_terminal
 
 
-def replace_closed() -> None:
-    """Stand in for a stdout or stderr that was closed before the start: what is said is dropped."""
+class Pipe(io.FileIO):
+    """An output whose reader may have read enough, as `head` has: the rest is dropped.
+
+    The command goes on: what it does is done to the end, and its exit code is its own.
+    """
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            _to_nowhere(self.fileno())
+            return memoryview(data).nbytes
+
+
+def outlive_readers() -> None:
+    """Have stdout and stderr drop what nobody reads, also where they were closed before."""
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - till the end
-            setattr(sys, name, nowhere)
+        setattr(sys, name, _outliving(getattr(sys, name)))
+
+
+def _outliving(stream: Any) -> io.TextIOBase:
+    if stream is None:
+        return Path(os.devnull).open("w", encoding="utf-8")
+    raw = Pipe(stream.fileno(), "w", closefd=False)
+    return io.TextIOWrapper(
+        raw if isinstance(stream.buffer, io.FileIO) else io.BufferedWriter(raw),  # unbuffered: both
+        stream.encoding,
+        stream.errors,
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
 
 
 def is_loss(error: OSError) -> bool:
@@ -44,7 +71,11 @@ def is_loss(error: OSError) -> bool:
 def drop_rest() -> None:
     """Drop what still waits for stdout: the interpreter would try it once more at its end."""
     with suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _to_nowhere(sys.stdout.fileno())
+
+
+def _to_nowhere(descriptor: int) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
 def document(facts: object) -> None:

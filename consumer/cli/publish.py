@@ -44,6 +44,9 @@ def publish(
 ) -> None:
     """Publish events to Kafka, and say what the service will make of each.
 
+    A line each: its place in the file, its topic, and under `expect` what will come of it: a mail
+    of the type that is named there, or why none will; then its key, for `sendonce show KEY`.
+
     Examples:
       sendonce publish order.receipt
       sendonce publish broken.bin --raw --topic orders

@@ -14,6 +14,7 @@ from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError
 from consumer.cli.asked import decoding
 from consumer.cli.catalogues import CatalogueOption, open_catalogue
 from consumer.cli.events import ReadEvent, readings, why_not
+from consumer.cli.folders import write
 from consumer.cli.key import HeaderOption, TopicOption
 from consumer.cli.watch import PORT
 from consumer.cli.watch import watch as show_changes
@@ -94,23 +95,9 @@ def _facts(reading: ReadEvent, result: Message | str, out: Path) -> dict[str, st
         "idempotency_key": result.key,
         "subject": result.subject,
         "text": result.text,
-        "eml": _write(out, f"{name}.eml", mime.render(result)),
-        "html": _write(out, f"{name}.html", result.html.encode()),
+        "eml": str(write("--out", out, f"{name}.eml", mime.render(result))),
+        "html": str(write("--out", out, f"{name}.html", result.html.encode())),
     }
-
-
-def _write(out: Path, name: str, content: bytes) -> str:
-    file = out / name
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
-    except (FileExistsError, NotADirectoryError):
-        raise StopError(
-            f"--out {out}: names a file, or lies below one; a folder is needed"
-        ) from None
-    except OSError as error:
-        raise StopError(f"--out {out}: {name} cannot be written there: {error.strerror}") from None
-    return str(file)
 
 
 def _print(fact: dict[str, str]) -> None:

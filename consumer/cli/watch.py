@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from consumer.admin import CannotListenError, Listener
-from consumer.catalogue import Catalogue
+from consumer.catalogue import Catalogue, CatalogueError
 from consumer.cli import printing
 from consumer.cli.app import StopError
 from consumer.cli.catalogues import catalogue_folder, open_catalogue
@@ -44,6 +45,9 @@ def watch(
         except StopError as stop:  # ends a command; here it is one more thing to mend
             raise ValueError(stop.message) from None
 
+    if named and not os.path.exists(named):  # noqa: PTH110 - Path's own raises for too long names
+        with suppress(CatalogueError, SettingsError):  # being written: the page says what is wrong
+            read(open_catalogue(config, alone), named)  # what names nothing ends it here
     preview = Preview(lambda: _roots(config, alone, named), load)
     try:
         asyncio.run(_serve(preview, port))

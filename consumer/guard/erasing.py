@@ -42,11 +42,13 @@ OF_KEYS = """
     SELECT d.id FROM dead_letter d
      WHERE d.idempotency_key = ANY($1::text[]) AND d.wiped_at IS NULL
 """
-# A letter that another person's open row needs is emptied, and stays where it is.
+# A letter that another person's open row needs is emptied, and stays where it is. What was noted of
+# it before stays as well, as it does in the history; the address in it is cut out with all others.
 WIPE = """
     UPDATE dead_letter d
        SET record_key = NULL, record_value = NULL, header_names = '{}', header_values = '{}',
-           sealed = NULL, wiped_at = now(), note = $2, replay = d.replay AND x.stays,
+           sealed = NULL, wiped_at = now(), replay = d.replay AND x.stays,
+           note = concat_ws('; then ', d.note, $2::text),
            status = CASE WHEN x.stays THEN d.status ELSE 'discarded' END,
            next_check_at = CASE WHEN x.stays THEN d.next_check_at END
       FROM (SELECT l.id, l.status NOT IN ('open', 'parked') OR EXISTS (

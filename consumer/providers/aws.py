@@ -27,8 +27,7 @@ class AwsCredentials:
         if given is None and find_spec("botocore") is None:
             raise ModuleNotFoundError(
                 'a provider of type "ses" finds its credentials with botocore, which is not'
-                ' installed: pip install "sendonce[ses]", or set access_key_id and'
-                " secret_access_key"
+                " installed: pip install botocore, or set access_key_id and secret_access_key"
             )
         self._profile = profile
         self._keys: Keys | Blocked | None = given

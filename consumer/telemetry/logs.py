@@ -14,7 +14,6 @@ import io
 import logging
 import sys
 import threading
-import time
 from collections import deque
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 import structlog
 
 from consumer.telemetry.accidents import kind_of, traced
+from consumer.telemetry.libraries import listen
 from consumer.telemetry.lines import to_line
 
 if TYPE_CHECKING:
@@ -111,10 +111,13 @@ def dropped_lines() -> int:
     return _Logger.out.dropped if _Logger.out is not None else 0
 
 
-def configure_logging(level: str = "info", stream: BinaryIO | None = None) -> Logs:
+def configure_logging(
+    level: str = "info", stream: BinaryIO | None = None, *, kafka: bool = True
+) -> Logs:
     """Send every log line of the process to `stream` (default: stderr), from `level` upwards.
 
-    `level`: debug, info, warning or error. May be called again: the last call wins.
+    `level`: debug, info, warning or error. `kafka`: whether its client is heard; a command says by
+    itself, and once, what Kafka refuses. May be called again: the last call wins.
     """
     number = logging.getLevelNamesMapping()[level.upper()]
     logs = Logs(stream or _standard_error())
@@ -125,7 +128,7 @@ def configure_logging(level: str = "info", stream: BinaryIO | None = None) -> Lo
     atexit.register(logs.close)
     sys.excepthook = _crashed
     _configure_structlog(number)
-    _route_standard_library(number)
+    listen(number, kafka=kafka)
     return logs
 
 
@@ -152,62 +155,3 @@ def _render(_logger: WrappedLogger, level: str, event: EventDict) -> bytes:
         event["exception"] = trace
     first = {"timestamp": datetime.now(UTC), "level": level, "event": event.pop("event", None)}
     return to_line({**first, **event})
-
-
-# ── Libraries speak through the standard library, and some of them do not stop
-
-_QUIET: Final = ("aiokafka", "asyncpg", "aiohttp", "asyncio", "botocore", "aiosmtplib")
-_WINDOW: Final = 10.0  # seconds
-_PER_WINDOW: Final = 3  # of one message template; aiokafka says 70 a second with one broker down
-_TEMPLATES: Final = 500
-
-
-class _Library(logging.Handler):
-    """A few lines a window for each message template, then silence and a count."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._seen: dict[tuple[str, str], list[float]] = {}  # [window start, lines in it]
-        self._log = structlog.get_logger()
-
-    def emit(self, record: logging.LogRecord) -> None:
-        suppressed = self._admit(record, time.monotonic())
-        if suppressed is None:
-            return
-        more: dict[str, object] = {"suppressed": suppressed} if suppressed else {}
-        if record.exc_info and record.exc_info[0]:
-            more["exc_info"] = record.exc_info
-        self._log.log(_known(record.levelno), _text(record), library=record.name, **more)
-
-    def _admit(self, record: logging.LogRecord, now: float) -> int | None:
-        """None: not this one. Else: how many were held back before it."""
-        if len(self._seen) > _TEMPLATES:  # templates with values in them; forget rather than grow
-            self._seen.clear()
-        window = self._seen.setdefault((record.name, str(record.msg)[:200]), [now, 0])
-        held_back = max(0, int(window[1]) - _PER_WINDOW)
-        if now - window[0] > _WINDOW:
-            window[:] = [now, 0]
-        else:
-            held_back = 0
-        window[1] += 1
-        return held_back if window[1] <= _PER_WINDOW else None
-
-
-def _text(record: logging.LogRecord) -> str:
-    """Return its message; of asyncio's, which shows objects with all they hold, the first line."""
-    try:
-        text = record.getMessage()
-        return text.partition("\n")[0] if record.name == "asyncio" else text
-    except Exception:  # noqa: BLE001 - a wrong template of a library stops no mail
-        return str(record.msg)
-
-
-def _known(level: int) -> int:
-    """Round down to a level with a name: structlog knows no others."""
-    return max(10, min(level // 10 * 10, 50))
-
-
-def _route_standard_library(level: int) -> None:
-    logging.basicConfig(handlers=[_Library()], level=max(level, logging.INFO), force=True)
-    for name in _QUIET:
-        logging.getLogger(name).setLevel(max(level, logging.WARNING))

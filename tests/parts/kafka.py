@@ -20,7 +20,6 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic
 
@@ -57,6 +56,8 @@ class Kafka:
     def must_be_real(self) -> None:
         """Skip the calling test, loudly, where only the mock is to be had."""
         if not self.real:
+            import pytest  # noqa: PLC0415 - whoever starts a broker by hand has none
+
             pytest.skip(f"needs Apache Kafka, and there is only a mock: {self.why_not_real}")
 
     def start(self) -> None:

@@ -160,6 +160,22 @@ async def test_upstream_hears_that_what_was_open_is_given_up(
     assert story.history[-1].detail.startswith("by grace")
 
 
+async def test_what_was_noted_of_a_letter_stays_but_for_the_address(
+    guard: Guard, desk: Desk, sql: Sql
+) -> None:
+    """Law: the words of whoever worked on it are kept, and before those of who had it emptied."""
+    await guard.park(record(value=BODY), BAD)
+    await sql("UPDATE dead_letter SET note = 'by ada: Ada@Example.org called about B-7'")
+    await guard.park(record(value=BODY), BAD)
+    await _forget(desk)
+    told = await sql("SELECT note FROM dead_letter ORDER BY id")
+    last = "by grace, 2026-01-01 00:00:00 UTC: she, (address) asked"
+    assert [row["note"] for row in told] == [
+        f"by ada: (forgotten) called about B-7; then {last}",
+        last,
+    ]
+
+
 async def test_other_people_keep_all_that_is_theirs(guard: Guard, desk: Desk, sql: Sql) -> None:
     await guard.park(at := record(value=EVE), BAD)
     other = replace(claim("eve"), mail=replace(mail("eve"), recipient="nada@example.org"))

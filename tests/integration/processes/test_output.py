@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.cli.conftest import write_catalogue
+from tests.unit.cli.conftest import EVENT, write_catalogue
 
 ROOT = Path(__file__).parents[3]
 
@@ -52,6 +52,23 @@ def test_a_closed_output(folder: Path) -> None:
     assert (result.returncode, result.stderr) == (0, "")
 
 
-def test_a_reader_that_has_read_enough(folder: Path) -> None:
-    result = ran("key order.receipt --json", "| true", folder)
-    assert result.stderr == ""
+@pytest.mark.parametrize("unbuffered", ["1", ""])
+@pytest.mark.parametrize(("event", "code"), [(EVENT, 0), ('{"type": "order.receipt"}', 1)])
+def test_a_reader_that_has_read_enough(
+    folder: Path, event: str, code: int, unbuffered: str
+) -> None:
+    """Law: the exit code says what the command did, and not who read it."""
+    (folder / "event.json").write_text(event)
+    reading, writing = os.pipe()
+    os.close(reading)
+    result = subprocess.run(
+        [sys.executable, "-m", "consumer", "key", "event.json"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": unbuffered},
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        check=False,
+        timeout=60,
+    )
+    os.close(writing)
+    assert (result.returncode, result.stderr) == (code, b"")

@@ -90,10 +90,10 @@ def test_templates(tmp_path: Path, text: str, expected: str) -> None:
 
 ONE = "note/examples/one.json"
 EXAMPLES = {
-    "not JSON": ("{", f"{ONE}: malformed: "),
+    "not JSON": ("{\n\n?", f"{ONE}:3: not JSON: "),
+    "no object": ("7", f"{ONE}: malformed: "),
     "invalid": (json.dumps({**EXAMPLE, "name": 5}), f"{ONE}: invalid: /name: type (string)"),
     "recipient": (json.dumps({**EXAMPLE, "to": "ada"}), f"{ONE}: invalid: /to: "),
-    "another type": (json.dumps({**EXAMPLE, "type": "x"}), f"{ONE}: unknown_type: "),
     "does not render": (
         json.dumps({**EXAMPLE, "name": "a\nb"}),
         f"{ONE}: invalid: note/subject.j2:1",

@@ -12,7 +12,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner, Result
 
-from consumer.cli import app
+from consumer.cli.commands import app
 from consumer.telemetry import Logs
 
 MAIL = """
@@ -54,7 +54,11 @@ Sendonce = Callable[..., Result]
 def logging_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """A command configures the logging of its process, which here is everybody's."""
     for module in ("consumer.cli.app", "consumer.cli.service"):
-        monkeypatch.setattr(sys.modules[module], "configure_logging", lambda *_: Logs(BytesIO()))
+        monkeypatch.setattr(sys.modules[module], "configure_logging", _nowhere)
+
+
+def _nowhere(*_: str, **__: bool) -> Logs:
+    return Logs(BytesIO())
 
 
 @pytest.fixture

@@ -42,7 +42,8 @@ def test_a_folder_that_cannot_be_written_is_one_line(folder: Path, sendonce: Sen
     said = sendonce("catalogue", "--html", "taken")
     assert said.exit_code == 1
     assert len(said.stderr.splitlines()) == 1
-    assert "--html taken" in said.stderr
+    assert "--html taken: names a file" in said.stderr
+    assert "a folder is needed" in said.stderr
 
 
 def test_a_catalogue_with_mistakes_has_no_handbook(folder: Path, sendonce: Sendonce) -> None:

@@ -145,6 +145,20 @@ def test_what_was_typed_may_be_no_text(folder: Path, sendonce: Sendonce) -> None
     assert json.loads(result.stdout)[0]["place"] == "odd\\udcff.json:1"
 
 
+@pytest.mark.parametrize("command", ["key", "render", "render --watch"])
+def test_a_name_of_nothing_is_told_with_the_names_that_are_known(
+    folder: Path, sendonce: Sendonce, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """Also by --watch, which waits for the mending of a file, but not for another name."""
+    monkeypatch.setattr("consumer.cli.watch.asyncio.run", lambda work: work.close())
+    result = sendonce(*command.split(), "nosuch")
+    assert result.exit_code == 2
+    assert "nosuch: No such file" in result.stderr
+    assert "mail types are order.receipt" in result.stderr
+    (folder / "schemas/order.receipt/subject.j2").write_text("{{ oops }}")
+    assert sendonce("render", "--watch", "nosuch").exit_code == 0, "the page says what is wrong"
+
+
 @pytest.mark.parametrize("out", ["file", "file/below"])
 def test_render_says_that_its_folder_is_none(folder: Path, sendonce: Sendonce, out: str) -> None:
     (folder / "file").write_text("")

@@ -26,7 +26,7 @@ def _read(folder: Path, content: str | bytes) -> list[Line]:
     return list(read_list(file))
 
 
-def _refusal(folder: Path, content: str) -> str:
+def _refusal(folder: Path, content: str | bytes) -> str:
     with pytest.raises(StopError) as stop:
         _read(folder, content)
     assert stop.value.code == 2
@@ -89,11 +89,40 @@ def test_bad_json_lines(tmp_path: Path) -> None:
         (HEADER.replace("entity", "entity,entity"), ":1: the header line names a column twice"),
         (HEADER.replace("entity", "entity_2,entity_1"), ":1: the header line has either entity"),
         (HEADER.replace("entity", "entity,entity_1"), ":1: the header line has either entity"),
+        (
+            HEADER.replace(",", ";"),
+            ":1: the columns are separated by semicolons: save",
+        ),
+        (
+            "sep=;\n" + HEADER,
+            ":1: the columns are separated by semicolons: save",
+        ),
+        (
+            HEADER.replace(",", "\t"),
+            ":1: the columns are separated by tabs: save the",
+        ),
         ("", ": is empty"),
     ],
 )
 def test_a_header_that_nobody_can_read_stops_all(tmp_path: Path, header: str, problem: str) -> None:
     assert _refusal(tmp_path, header).startswith(problem)
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        ((HEADER + GOOD).encode("utf-16"), "UTF-16"),
+        ((HEADER + GOOD).encode("utf-16-le"), "UTF-16"),
+        ((HEADER + GOOD).encode("utf-16-be"), "UTF-16"),
+        ('{"entity": 1}\n'.encode("utf-16-le"), "UTF-16"),
+        (b"PK\x03\x04\x14\0\0\0", "a workbook of Excel, or a ZIP archive"),
+        (b"\x1f\x8b\x08\0", "compressed by gzip"),
+    ],
+)
+def test_a_file_in_another_form_says_which(tmp_path: Path, content: bytes, found: str) -> None:
+    assert _refusal(tmp_path, content) == (
+        f": is {found}, and UTF-8 is read: save it as 'CSV UTF-8', or JSON lines"
+    )
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

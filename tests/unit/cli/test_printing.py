@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import os
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,3 +38,14 @@ def test_a_terminal_gets_a_table(
 def test_pairs_leave_out_what_is_not_known(capsys: pytest.CaptureFixture[str]) -> None:
     printing.pairs([("key", "00ff"), ("sent", None), ("attempts", 2)])
     assert capsys.readouterr().out == "  key       00ff\n  attempts  2\n"
+
+
+@pytest.mark.parametrize("buffered", [True, False])
+def test_what_nobody_reads_any_more_is_dropped(*, buffered: bool) -> None:
+    """Law: `| head` ends nothing: the command goes on, to its end and its own exit code."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    pipe = printing.Pipe(writing, "w")
+    with io.BufferedWriter(pipe) if buffered else pipe as out:
+        for _ in range(3):
+            assert out.write(b"x" * 9000) == 9000

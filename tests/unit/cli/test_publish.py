@@ -65,6 +65,12 @@ def test_an_event_goes_to_its_types_topic_byte_for_byte(
     assert told["expect"] == "order.receipt"
 
 
+def test_its_columns_are_explained(sendonce: Sendonce) -> None:
+    told = sendonce("publish", "--help").stdout
+    for column in ("place", "topic", "expect", "key"):
+        assert column in told.partition("Examples")[0]
+
+
 def test_raw_publishes_what_nobody_can_read(broker: type[Broker], sendonce: Sendonce) -> None:
     Path("broken.bin").write_bytes(b"\xff{")
     result = sendonce("publish", "broken.bin", "--raw", "--topic", "orders", "--key", "k")

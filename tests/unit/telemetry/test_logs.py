@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import inspect
 import io
 import logging
 import os
@@ -11,6 +12,8 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
+import aiokafka.cluster
+import aiokafka.consumer.group_coordinator
 import asyncpg
 import orjson
 import pytest
@@ -19,6 +22,7 @@ import structlog
 from consumer.guard.errors import GuardError
 from consumer.telemetry import Logs, configure_logging
 from consumer.telemetry.accidents import kind_of
+from consumer.telemetry.libraries import USUAL
 from consumer.telemetry.logs import _LIMIT
 
 SECRET = "canary"
@@ -117,7 +121,7 @@ def test_the_standard_library_is_heard_three_times_a_template() -> None:
     stream = io.BytesIO()
     logs = configure_logging("info", stream)
     for number in range(50):
-        logging.getLogger("aiokafka.cluster").error("broker %s is down", number)
+        logging.getLogger("aiokafka.cluster").error("broker %s is down", number // 2)
     logging.getLogger("aiokafka.cluster").error("another matter")
     told = [line["event"] for line in lines_of(logs, stream)]
     assert told == ["broker 0 is down", "broker 1 is down", "broker 2 is down", "another matter"]
@@ -129,9 +133,44 @@ def test_what_was_held_back_is_counted_in_the_next_window(monkeypatch: pytest.Mo
     now = time.monotonic()
     for _ in range(5):
         logging.getLogger("aiokafka").error("down")
-    monkeypatch.setattr("consumer.telemetry.logs.time.monotonic", lambda: now + 60)
+    monkeypatch.setattr("time.monotonic", lambda: now + 60)
     logging.getLogger("aiokafka").error("down")
-    assert lines_of(logs, stream)[-1]["suppressed"] == 2
+    assert [line.get("suppressed") for line in lines_of(logs, stream)] == [None, 4]
+
+
+def test_what_comes_right_by_itself_is_said_in_plain_words_and_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Law: a new group frightens nobody; one that has no coordinator for long is an error."""
+    stream = io.BytesIO()
+    logs = configure_logging("info", stream)
+    now, library = time.monotonic(), logging.getLogger("aiokafka.consumer.group_coordinator")
+    for _ in range(3):
+        library.error("Group Coordinator Request failed: %s", "[Error 15]")
+    monkeypatch.setattr("time.monotonic", lambda: now + 60)
+    library.error("Group Coordinator Request failed: %s", "[Error 15]")
+    told = [(line["level"], line["event"]) for line in lines_of(logs, stream)]
+    assert told == [
+        ("info", "kafka is making room for the group"),
+        ("error", "Group Coordinator Request failed: [Error 15]"),
+    ]
+
+
+def test_what_is_put_in_plain_words_is_what_aiokafka_says() -> None:
+    modules = (aiokafka.cluster, aiokafka.consumer.group_coordinator)
+    said = " ".join(map(inspect.getsource, modules))
+    assert [words for words in USUAL if words not in said] == []
+
+
+def test_a_command_speaks_for_kafkas_client() -> None:
+    stream = io.BytesIO()
+    logs = configure_logging("warning", stream, kafka=False)
+    logging.getLogger("aiokafka").error("Unable connect to %r", "127.0.0.1:1")
+    logging.getLogger("asyncpg").error("heard")
+    assert [line["event"] for line in lines_of(logs, stream)] == ["heard"]
+    logs = configure_logging("warning", stream)
+    logging.getLogger("aiokafka").error("down")
+    assert lines_of(logs, stream)[-1]["event"] == "down"
 
 
 def test_a_wrong_template_of_a_library_raises_nothing() -> None:
