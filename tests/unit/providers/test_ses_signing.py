@@ -130,7 +130,7 @@ async def test_a_chain_that_hangs_holds_no_mail_for_ever(environment: pytest.Mon
 
 async def test_without_botocore_the_start_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(aws, "find_spec", lambda _: None)
-    with pytest.raises(ModuleNotFoundError, match=r"sendonce\[ses\]"):
+    with pytest.raises(ModuleNotFoundError, match=r"pip install botocore"):
         Ses(SesOptions(region="eu-central-1"))
     given = {"region": "eu-central-1", "access_key_id": "AKID", "secret_access_key": "s"}
     adapter = Ses(SesOptions.model_validate(given))
