@@ -81,7 +81,10 @@ def dissect(engine: Engine, file: str, source: str) -> Anatomy:
     drawn = tuple(_drawn(parsed))
     return Anatomy(
         problems=tuple(unsafe(file, source, parsed)),
-        wanted={name: _first(parsed, name) for name in find_undeclared_variables(parsed)},
+        wanted={
+            name: _first(parsed, name)
+            for name in find_undeclared_variables(parsed) - frozenset(_set_somewhere(parsed))
+        },
         shared=frozenset(_set_at_top(parsed)),
         names=frozenset(_named(parsed)),
         macros={macro.name: _shape(macro) for macro in parsed.find_all(nodes.Macro)},
@@ -89,6 +92,16 @@ def dissect(engine: Engine, file: str, source: str) -> Anatomy:
         taken=tuple(_taken(parsed, {one.alias: one.target for one in drawn if one.alias})),
         counted=tuple(_counted(parsed)),
     )
+
+
+def _set_somewhere(parsed: nodes.Template) -> Iterator[str]:
+    """Names that the template gives itself, if only in a branch: Jinja asks for these as well."""
+    alone = [one.target for one in parsed.find_all(nodes.Assign)]
+    around = [one.target for one in parsed.find_all(nodes.AssignBlock)]
+    for target in (*alone, *around):
+        for name in (target, *target.find_all(nodes.Name)):
+            if isinstance(name, nodes.Name):
+                yield name.name
 
 
 _IMPORTS: Final = (nodes.Import, nodes.FromImport)

@@ -21,7 +21,7 @@ from jinja2.runtime import Context, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
-from consumer.catalogue import bounds
+from consumer.catalogue import bounds, showing
 from consumer.catalogue.printing import as_html
 from consumer.model import Json
 
@@ -80,6 +80,14 @@ class _Compiler(CodeGenerator):
         self.visit(node.node, frame)
         self.write(f") is {kind} and {name} in {members} else member(it, {name}))")
 
+    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802 - Jinja calls it by this name
+        kind = "html" if frame.eval_ctx.autoescape else "text"
+        self.write(f"environment.join_{kind}((")
+        for one in node.nodes:
+            self.visit(one, frame)
+            self.write(", ")
+        self.write("))")
+
     def _output_child_to_const(self, node: nodes.Expr, frame: Frame, finalize: Any) -> str:
         if isinstance(node, nodes.Mul):  # `"-" * 40`: once, not in each mail
             given = [one.as_const(frame.eval_ctx) for one in (node.left, node.right)]
@@ -114,6 +122,8 @@ class Engine(ImmutableSandboxedEnvironment):
     module = TemplateModule
     as_html: Callable[[object], str] = staticmethod(as_html)
     as_text: Callable[[object], str]
+    join_html: Callable[..., str] = staticmethod(showing.join_html)
+    join_text: Callable[..., str] = staticmethod(showing.join_text)
     find: Callable[[str, str | None], str]  # the file that is taken for a name, asked for by a file
     intercepted_binops = frozenset(bounds.OPERATORS)
 
@@ -122,6 +132,7 @@ class Engine(ImmutableSandboxedEnvironment):
         self.binop_table.update(bounds.OPERATORS)
         self.globals["range"] = bounds.numbers
         self.filters.update(bounds.filters(self.filters))
+        self.filters.update(showing.filters(self.filters))
         self._pages: dict[tuple[str, str | None], Template] = {}
         # What is not there is the same for every object: templates name only so many members.
         self._absent = lru_cache(1024)(lambda name: self.undefined(obj={}, name=name))
