@@ -198,9 +198,13 @@ def _upstream_heard(world: World) -> None:
 
 
 def _set_aside(world: World, row: Message) -> bool:
-    """A deploy could not read the record of this row any more: that was told, and is shown."""
+    """A deploy could not read the record of this row any more: that was told, and is shown.
+
+    A letter that it had before keeps its key.
+    """
     letters = world.database.store.letters()
-    return any(letter.at == row.at and letter.key is None for letter in letters)
+    unread = [one for one in letters if one.key is None or one.reason is Reason.INVALID]
+    return any(letter.at == row.at for letter in unread)
 
 
 _WORDS = {
