@@ -67,8 +67,9 @@ def _finished(world: World, record: Record, law: str) -> None:
             return
         raise broken(law, f"bad record {_at(record)} has no dead letter")
     row = db.rows.get(key)
-    if (row is None or row.at != at) and world.may_be_skipped(record):
-        return  # too old when it was looked at; a younger record of its key may be under way
+    apart = row is None or row.at != at or world.may_be_skipped(record, row.claimed_at)
+    if apart and world.may_be_skipped(record, world.loop.now):
+        return  # too old when it was looked at; what has its key is younger, or a sleeper's claim
     if row is None or row.status not in CLOSED:
         stands = "no row" if row is None else f"a row that is {row.status}"
         raise broken(law, f"record {_at(record)} of {key} has {stands} and no dead letter")
@@ -200,11 +201,11 @@ def _upstream_heard(world: World) -> None:
 def _set_aside(world: World, row: Message) -> bool:
     """A deploy could not read the record of this row any more: that was told, and is shown.
 
-    A letter that it had before keeps its key.
+    A letter that it had before keeps its key; a mail made again takes the record with it.
     """
     letters = world.database.store.letters()
     unread = [one for one in letters if one.key is None or one.reason is Reason.INVALID]
-    return any(letter.at == row.at for letter in unread)
+    return any(row.at in (letter.at, None) for letter in unread)
 
 
 _WORDS = {

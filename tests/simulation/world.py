@@ -174,13 +174,13 @@ class World:
         mail = (deploy or self.deploy).read(record, event)
         return mail if isinstance(mail, Mail) else None
 
-    def may_be_skipped(self, record: Record) -> bool:
-        """Say whether it is too old by now to become a mail; clocks may differ a little."""
+    def may_be_skipped(self, record: Record, now: float) -> bool:
+        """Say whether it is too old then to become a mail; clocks may differ a little."""
         event = decode(record)
         if not isinstance(event, Event):
             return record.value is None
         mail_type = self.deploy.types.get(event.type)
-        age = self.loop.now - record.timestamp / 1000
+        age = now - record.timestamp / 1000
         return mail_type is not None and age > mail_type.max_age - 60
 
     def copies_allowed(self, key: str) -> int:
