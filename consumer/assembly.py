@@ -222,7 +222,7 @@ class Assembly:
             raise KafkaRefusedError(f"{missing} (named by {where})") from missing
 
     def _pilot(self, guard: Guard, routes: Routes) -> Pilot:
-        rules = parts.rules(self.settings.safety)
+        rules = parts.rules(self.settings)
         pilot = Pilot(guard, routes, rules, parts.retry(self.settings), self.metrics)
         self.stack.push_async_callback(pilot.fetcher.aclose)
         return pilot

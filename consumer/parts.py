@@ -104,7 +104,7 @@ def _login(now: Callable[[], config.Settings]) -> tuple[str, str] | None:
 
 def reading(now: Callable[[], config.Settings], mails: Catalogue) -> Reading:
     settings, schemas = now(), registry(now)
-    return Reading(Making(mails, rules(settings.safety), decoder(settings, schemas)), schemas)
+    return Reading(Making(mails, rules(settings), decoder(settings, schemas)), schemas)
 
 
 def start_from(kafka: config.Kafka) -> StartFrom:
@@ -220,9 +220,10 @@ def intake(place: Cluster, kafka: config.Kafka, mails: Catalogue, handle: Handle
     )
 
 
-def rules(safety: config.Safety) -> Rules:
+def rules(settings: config.Settings) -> Rules:
+    safety = settings.safety
     allow = None if safety.production else frozenset(map(str.lower, safety.allow))
-    return Rules(allow, safety.redirect_to)
+    return Rules(allow, safety.redirect_to, settings.guard.retention)
 
 
 def retry(settings: config.Settings) -> Retry:

@@ -59,7 +59,7 @@ def publish(
         for reading in readings(catalogue, file, topic=topic, headers=header, raw=raw, read=read)
     ]
     asyncio.run(_send(parts.cluster(lambda: found.kafka), events, key))
-    _tell(events, parts.rules(found.safety), as_json=as_json)
+    _tell(events, parts.rules(found), as_json=as_json)
 
 
 async def _send(cluster: Cluster, events: Sequence[ReadEvent], key: str | None) -> None:

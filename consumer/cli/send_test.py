@@ -80,7 +80,7 @@ def send_test(
     found = settings.load(config)
     catalogue = parts.open_catalogue(found)
     mail = _mail(catalogue, example)
-    message = _addressed(_message(catalogue, mail), mail, to, parts.rules(found.safety))
+    message = _addressed(_message(catalogue, mail), mail, to, parts.rules(found))
     through = _provider(found, provider or mail.type.providers[0], message)
     answered = asyncio.run(_sent(through, message))
     _tell(answered, as_json=as_json)

@@ -98,6 +98,7 @@ class SkipRule(StrEnum):
 
     TOMBSTONE = "tombstone"
     TOO_OLD = "too_old"
+    FORGOTTEN = "forgotten"  # a replay of what is as old as what the guard forgets
     BEFORE_ACTIVE_FROM = "before_active_from"
     IGNORED = "ignored"
     NOT_ALLOWED = "not_allowed"

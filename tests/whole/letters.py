@@ -26,6 +26,11 @@ async def old(at: Office, name: str) -> None:
     await at.guard.park(record(name, age=timedelta(days=20)), bad(Reason.UNKNOWN_VERSION))
 
 
+async def forgotten(at: Office, name: str) -> None:
+    """As old as what the guard forgets: a mail of its key may have been sent."""
+    await at.guard.park(record(name, age=timedelta(days=31)), bad())
+
+
 async def invalid(at: Office, name: str) -> None:
     await at.guard.park(record(name, value=b'{"type": "order.receipt", "order": {}}'), bad())
 
@@ -115,7 +120,7 @@ async def _unknown(at: Office, first: Record) -> None:
 
 
 MIX: Mapping[Kind, int] = {
-    mended: 240, old: 30, invalid: 120, malformed: 60, no_address: 40, repeated: 90,
+    mended: 240, old: 30, forgotten: 10, invalid: 120, malformed: 60, no_address: 40, repeated: 90,
     twice_parked: 20, conflict: 80, drifted: 40, rejected: 90, between_rounds: 40, unknown: 50,
     beside_unknown: 10, given_up: 25, not_allowed: 40, orphaned: 5,
 }  # fmt: skip

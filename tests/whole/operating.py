@@ -132,7 +132,7 @@ async def office(dsn: str, folder: Path) -> AsyncIterator[Office]:
         for route in routes.by_name.values():
             await route.provider.open()
             stack.push_async_callback(route.provider.close)
-        pilot = Pilot(guard, routes, parts.rules(found.safety), parts.retry(found), metrics)
+        pilot = Pilot(guard, routes, parts.rules(found), parts.retry(found), metrics)
         takeoff = Takeoff(pilot, Aside(guard), Flights("here"))
         line = Line(
             parts.reading(lambda: found, parts.open_catalogue(found)), guard, takeoff, tracing()

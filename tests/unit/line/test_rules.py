@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -24,7 +25,7 @@ def message(to: str) -> Message:
 
 
 def rules(*allow: str, redirect_to: str | None = None) -> Rules:
-    return Rules(frozenset(allow) if allow else None, redirect_to, lambda: NOW)
+    return Rules(frozenset(allow) if allow else None, redirect_to, now=lambda: NOW)
 
 
 def test_production_holds_nobody_back() -> None:
@@ -34,6 +35,22 @@ def test_production_holds_nobody_back() -> None:
 @pytest.mark.parametrize(("age", "rule"), [(3599.0, None), (3600.0, SkipRule.TOO_OLD)])
 def test_age_is_counted_from_the_event(age: float, rule: SkipRule | None) -> None:
     assert rules().holds_back(mail(age=age)) == rule
+
+
+@pytest.mark.parametrize(
+    ("age", "claimed", "rule"),
+    [
+        (86_399.0, False, None),
+        (86_400.0, False, SkipRule.FORGOTTEN),
+        (86_400.0, True, None),
+    ],
+)
+def test_a_person_may_lift_an_age_but_not_beyond_what_the_guard_remembers(
+    age: float, rule: SkipRule | None, *, claimed: bool
+) -> None:
+    """Law: a mail of its key may have been sent, and its row been pruned since."""
+    remembering = replace(rules(), retention=86_400.0)
+    assert remembering.holds_back(mail(age=age), replay=True, claimed=claimed) == rule
 
 
 @pytest.mark.parametrize("replay", [False, True])
