@@ -80,10 +80,10 @@ def key_material(
     entity = ":".join(_entity_parts(entity_id))
     return ":".join(
         (
-            _fold(_escape(_text("version", version))),
-            _fold(_escape(_text("mail_type", mail_type))),
-            entity if case_sensitive_entity else _fold(entity),
-            _fold(_escape(_recipient_part(recipient))),
+            fold(_escape(_text("version", version))),
+            fold(_escape(_text("mail_type", mail_type))),
+            entity if case_sensitive_entity else fold(entity),
+            fold(_escape(_recipient_part(recipient))),
         )
     )
 
@@ -150,7 +150,8 @@ def _escape(part: str) -> str:
     return part.replace("\\", "\\\\").replace(":", "\\:")
 
 
-def _fold(text: str) -> str:
+def fold(text: str) -> str:
+    """Return the text with ASCII letters in lower case, and no others."""
     return text.lower() if text.isascii() else text.translate(_ASCII_LOWER)
 
 

@@ -16,6 +16,7 @@ from consumer.catalogue.keying import entity_of, key_of, material_of, recipient_
 from consumer.catalogue.paths import MISSING, Path, Source
 from consumer.catalogue.schema import Schema
 from consumer.catalogue.unfit import UnfitError, demanded
+from consumer.keys import fold
 from consumer.model import Address, Bad, Event, Json, Mail, MailType, Reason, Record
 
 AHEAD: Final = timedelta(minutes=5)  # what clocks of honest producers differ by, and no more
@@ -53,7 +54,7 @@ def _mail(rules: Rules, record: Record, event: Event) -> Mail:
     locale, zone = _locale(says.locale, event), _zone(says.timezone, event)
     attachments = attachments_of(says, event) if says.attachments else ()
     unsubscribe = unsubscribe_of(says.unsubscribe, event)
-    reaches: list[Json] = [context, recipient, name, locale, zone]
+    reaches: list[Json] = [context, fold(recipient), name, locale, zone]  # as the key takes it
     if attachments or unsubscribe:  # a mail that has neither keeps the fingerprint it always had
         reaches += [[one.sha256 for one in attachments], unsubscribe]
     return Mail(
