@@ -32,7 +32,6 @@ MAX_PART = 1_000  # characters; ids are short, and the material is printed by `s
 
 MAX_LOCAL = 64  # octets, RFC 5321 section 4.5.3.1.1
 MAX_ADDRESS = 254  # octets, RFC 5321 section 4.5.3.1.3 less the angle brackets
-
 _KEY = re.compile(rf"[0-9a-f]{{{KEY_LENGTH}}}")
 _WHITE = string.whitespace
 _ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
@@ -151,7 +150,7 @@ def _escape(part: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Return the text with ASCII letters in lower case, and no others."""
+    """Put ASCII letters into lower case, and no others."""
     return text.lower() if text.isascii() else text.translate(_ASCII_LOWER)
 
 
