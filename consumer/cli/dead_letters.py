@@ -12,6 +12,7 @@ import typer
 from consumer.cli import letters, printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, Group, JsonOption, StopError, app
 from consumer.cli.guarded import ask, at_desk
+from consumer.cli.replay import BY_ID
 from consumer.guard import DeadLetter, Guard, LetterStatus, Query
 from consumer.guard.operators import Selection
 from consumer.model import Reason
@@ -168,13 +169,13 @@ def _tell(letter: DeadLetter) -> None:
             ("sealed under", letter.sealed),
             ("record", letters.gone(letter)),
             ("value", kept and _size(kept.value)),
-            ("headers", kept and ", ".join(name for name, _ in kept.headers)),
+            ("headers", kept and (", ".join(name for name, _ in kept.headers) or None)),
         ]
     )
-    if kept is None:
-        return
-    printing.say(f"The value itself: sendonce dead-letters show {letter.id} --raw", "dim")
-    printing.say(f"What it would become now: sendonce replay {letter.id}", "dim")
+    if kept is not None and kept.value is not None:
+        printing.say(f"The value itself: sendonce dead-letters show {letter.id} --raw", "dim")
+    if kept is not None and letter.status in BY_ID:
+        printing.say(f"What it would become now: sendonce replay {letter.id}", "dim")
 
 
 def _size(value: bytes | None) -> str:

@@ -39,6 +39,7 @@ class Answers:
     def __init__(self) -> None:
         self.queries: list[Query] = []
         self.told = STORY
+        self.letter = LETTER
         self.older = 0  # letters beside the one
         self.chosen = Selection()
 
@@ -49,7 +50,7 @@ class Answers:
         return (key,)
 
     async def dead_letter(self, letter_id: int) -> DeadLetter | None:
-        return LETTER if letter_id == LETTER.id else None
+        return self.letter if letter_id == LETTER.id else None
 
     async def dead_letters(self, query: Query) -> list[DeadLetter]:
         self.queries.append(query)
@@ -181,6 +182,23 @@ def test_show_letter_keeps_the_value_back_until_it_is_asked_for(
     assert f"{len(VALUE)} bytes" in shown.stdout
     assert "ada@" not in shown.stdout
     assert sendonce("dead-letters", "show", "7", "--raw").stdout_bytes == VALUE
+
+
+@pytest.mark.parametrize("status", LetterStatus)
+def test_a_replay_is_offered_only_of_what_a_replay_takes(
+    answers: Answers, sendonce: Sendonce, status: LetterStatus
+) -> None:
+    answers.letter = replace(LETTER, status=status)
+    shown = sendonce("dead-letters", "show", "7").stdout
+    assert ("sendonce replay 7" in shown) == (status in (LetterStatus.OPEN, LetterStatus.PARKED))
+
+
+def test_what_a_record_does_not_have_is_not_told(answers: Answers, sendonce: Sendonce) -> None:
+    assert "headers    trace, none" in sendonce("dead-letters", "show", "7").stdout
+    answers.letter = replace(LETTER, record=replace(RECORD, headers=(), value=None))
+    shown = sendonce("dead-letters", "show", "7").stdout
+    assert "headers" not in shown
+    assert "--raw" not in shown
 
 
 def test_a_letter_that_is_not_there_ends_with_1(answers: Answers, sendonce: Sendonce) -> None:
