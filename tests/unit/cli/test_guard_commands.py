@@ -119,6 +119,15 @@ def test_a_key_that_the_guard_does_not_know_ends_with_1(
     assert "a record that was skipped leaves no row" in result.stderr
 
 
+def test_a_record_is_no_address_and_the_way_to_its_letter_is_told(
+    answers: Answers, sendonce: Sendonce
+) -> None:
+    result = sendonce("show", "book.ings-1/3@42")
+    assert result.exit_code == 2
+    assert "neither a key nor an address" in result.stderr
+    assert "`sendonce dead-letters list --topic book.ings-1`" in result.stderr
+
+
 def test_list_shows_what_is_not_closed_in_plain_columns(
     answers: Answers, sendonce: Sendonce
 ) -> None:
