@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from consumer.catalogue.declaration import PROVIDED, Place
+from consumer.catalogue.declaration import PROVIDED, Place, misplaced
 from consumer.catalogue.folder import LAYOUTS, PARTS, Findings, Folder
 from consumer.catalogue.formats import known_locale, known_zone
 from consumer.catalogue.inspection import Inspection
@@ -111,7 +111,7 @@ def _check_path(
     if not any(known.values()):
         files = ", ".join(sorted(known))
         text = f"{where}: unknown path {path.text!r}: {files} does not have it"
-        findings.add(_file(folder), folder.line(*place), text)
+        findings.add(_file(folder), folder.line(*place), text + misplaced(place))
     elif not fallback and (unsure := sorted(f for f, k in known.items() if k is not Known.ALWAYS)):
         files = ", ".join(unsure)
         text = f"{where}: {path.text!r} may be absent or null ({files}): {_remedy(place)}"
@@ -156,8 +156,10 @@ def check_templates(folder: Folder, templates: Templates, findings: Findings) ->
     for file in sorted(files):
         findings.problems += inspection.plurals(file, _language(folder, file))
     broken = any(p.file in files for p in findings.problems) or folder.declaration.template
+    told = {p.line for p in findings.problems if p.file == _file(folder)}
     for name in [] if broken else sorted(offered - wanted):
-        findings.add(_file(folder), folder.line("context", name), f"context.{name}: {_UNUSED}")
+        if (line := folder.line("context", name)) not in told:
+            findings.add(_file(folder), line, f"context.{name}: {_UNUSED}")
     return frozenset(files)
 
 
