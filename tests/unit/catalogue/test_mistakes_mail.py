@@ -120,7 +120,7 @@ BELOW = {
 @pytest.mark.parametrize(("member", "what"), BELOW.values(), ids=BELOW)
 def test_a_member_below_the_context_is_told_alone(tmp_path: Path, member: str, what: str) -> None:
     """TOML has no way back to the top: what stands below [context] is taken for a part of it."""
+    name, _, _ = member.partition(" ")
     [line] = mistakes(tmp_path, {"note/mail.toml": MAIL + member})
-    name = member.split()[0]
     assert line.startswith(f"note/mail.toml:9: context.{name}: {what}")
     assert line.endswith(f"; {name} is a member of the file: write it above [context]")
