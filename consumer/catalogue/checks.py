@@ -12,6 +12,7 @@ from consumer.catalogue.inspection import Inspection
 from consumer.catalogue.languages import language_of, own_locale, spoken, variants_of
 from consumer.catalogue.paths import MISSING, Path
 from consumer.catalogue.schema import Known
+from consumer.catalogue.shared import untranslated
 from consumer.catalogue.templates import Templates
 from consumer.catalogue.values import parse_mailbox
 from consumer.model import Address
@@ -148,6 +149,7 @@ def check_templates(folder: Folder, templates: Templates, findings: Findings) ->
         for reading in [inspection.read(part, locale) for part in parts]:
             findings.problems += reading.problems
             files |= reading.files
+            findings.problems += untranslated(folder, locale, reading.files, templates.sources)
             wanted |= set(reading.variables)
             for variable, (file, line) in reading.variables.items():
                 if variable not in offered | PROVIDED:
