@@ -197,14 +197,14 @@ def _international(text: str) -> str:
         raise AddressError("holds a space, a control character or an invisible one")
     local, at, domain = text.partition("@")
     if not at or "@" in domain:
-        raise AddressError("needs exactly one @")
+        raise AddressError("needs exactly one at sign")
     _check_local(local)
     return _sized(local, _ascii_domain(domain))
 
 
 def _sized(local: str, domain: str) -> str:
     if len(local.encode()) > MAX_LOCAL:
-        raise AddressError(f"has more than {MAX_LOCAL} octets before the @")
+        raise AddressError(f"has more than {MAX_LOCAL} octets before the at sign")
     address = f"{local}@{domain}"
     if len(address.encode()) > MAX_ADDRESS:
         raise AddressError(_LONG_ADDRESS)
@@ -224,9 +224,9 @@ def _visible(character: str) -> bool:
 
 def _check_local(local: str) -> None:
     if "" in local.split("."):
-        raise AddressError("has a misplaced dot, or nothing, before the @")
+        raise AddressError("has a misplaced dot, or nothing, before the at sign")
     if not all(map(_atext, local)):
-        raise AddressError("holds a character before the @ that an unquoted address may not hold")
+        raise AddressError("holds a character before the at sign that no unquoted address holds")
 
 
 def _atext(character: str) -> bool:

@@ -92,14 +92,12 @@ def _gone(folder: Folder, after: Mapping[str, Folder]) -> Problem:
     if heirs:
         text = f"is called {heirs[0]} by now, and the name is part of the key: {_AGAIN}"
     else:
-        text = (
-            f"is gone: events {folder.on!r} on their way would become dead letters, or stay unread"
-        )
+        text = f"is gone: its events {folder.on!r} would become dead letters, or stay unread"
     return Problem(folder.name, 0, text)
 
 
 def _changed(change: _Change) -> Iterator[Problem]:
-    for rule in (_listening, _keys, _ages, _versions, _schemas, _needs, _files, _context):
+    for rule in (_listening, _keys, _times, _ages, _versions, _schemas, _needs, _files, _context):
         yield from rule(change)
 
 
@@ -127,8 +125,6 @@ def _keys(change: _Change) -> Iterator[Problem]:
         if members := _differing(before, after):
             yield _key_problem(change, members, after)
             return
-    if old.time != new.time and (old.key or new.key):
-        yield change.problem(f"time: decides which [[key]] holds: {_AGAIN}", "time")
 
 
 def _differing(before: KeyRule, after: KeyRule) -> list[str]:
@@ -146,6 +142,15 @@ def _key_problem(change: _Change, members: list[str], after: KeyRule) -> Problem
     number = [block.since for block in new.key].index(after.since)
     text = f"key: begins too early: workers of before make other keys, and {_AGAIN}: {_BLOCK}"
     return change.problem(text, "key", number, "since")
+
+
+def _times(change: _Change) -> Iterator[Problem]:
+    """By its moment an event is too old or young enough, and falls under one [[key]] or another."""
+    old, new = change.says
+    if old.time != new.time:
+        text = "time: events would be of another moment: skipped as too old, or dead letters"
+        key = f"; it decides which [[key]] holds, too: {_AGAIN}" if old.key or new.key else ""
+        yield change.problem(f"{text} (bad_time){key}", "time")
 
 
 def _ages(change: _Change) -> Iterator[Problem]:
@@ -220,14 +225,10 @@ def _files(change: _Change) -> Iterator[Problem]:
     for before in old.attachments:
         number, after = now.get(before.url.text, (0, before))
         for host in sorted(set(before.hosts) - set(after.hosts)):
-            text = (
-                f"attachments: events on their way with a file on {host} would become dead letters"
-            )
+            text = f"attachments: events with a file on {host} would become dead letters"
             yield change.problem(text, "attachments", number, "hosts")
         if after.max_size < before.max_size:
-            text = (
-                "attachments: mails with a larger file, of events on their way, would never go out"
-            )
+            text = "attachments: mails on their way with a larger file would never go out"
             yield change.problem(text, "attachments", number, "max_size")
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from consumer.catalogue.declaration import PROVIDED, Place
+from consumer.catalogue.declaration import PROVIDED, Place, misplaced
 from consumer.catalogue.folder import LAYOUTS, PARTS, Findings, Folder
 from consumer.catalogue.formats import known_locale, known_zone
 from consumer.catalogue.inspection import Inspection
 from consumer.catalogue.languages import language_of, own_locale, spoken, variants_of
 from consumer.catalogue.paths import MISSING, Path
 from consumer.catalogue.schema import Known
+from consumer.catalogue.shared import untranslated
 from consumer.catalogue.templates import Templates
 from consumer.catalogue.values import parse_mailbox
 from consumer.model import Address
@@ -111,7 +112,7 @@ def _check_path(
     if not any(known.values()):
         files = ", ".join(sorted(known))
         text = f"{where}: unknown path {path.text!r}: {files} does not have it"
-        findings.add(_file(folder), folder.line(*place), text)
+        findings.add(_file(folder), folder.line(*place), text + misplaced(place))
     elif not fallback and (unsure := sorted(f for f, k in known.items() if k is not Known.ALWAYS)):
         files = ", ".join(unsure)
         text = f"{where}: {path.text!r} may be absent or null ({files}): {_remedy(place)}"
@@ -148,6 +149,7 @@ def check_templates(folder: Folder, templates: Templates, findings: Findings) ->
         for reading in [inspection.read(part, locale) for part in parts]:
             findings.problems += reading.problems
             files |= reading.files
+            findings.problems += untranslated(folder, locale, reading.files, templates.sources)
             wanted |= set(reading.variables)
             for variable, (file, line) in reading.variables.items():
                 if variable not in offered | PROVIDED:
@@ -156,8 +158,10 @@ def check_templates(folder: Folder, templates: Templates, findings: Findings) ->
     for file in sorted(files):
         findings.problems += inspection.plurals(file, _language(folder, file))
     broken = any(p.file in files for p in findings.problems) or folder.declaration.template
+    told = {p.line for p in findings.problems if p.file == _file(folder)}
     for name in [] if broken else sorted(offered - wanted):
-        findings.add(_file(folder), folder.line("context", name), f"context.{name}: {_UNUSED}")
+        if (line := folder.line("context", name)) not in told:
+            findings.add(_file(folder), line, f"context.{name}: {_UNUSED}")
     return frozenset(files)
 
 

@@ -197,5 +197,14 @@ def said(error: dict[str, Any]) -> str:
             return 'is a list: write ["..."]'
         case "bool_type":
             return "is true or false, without quotes"
+        case "timezone_aware":
+            return "needs its offset: 2026-03-01T00:00:00Z"
         case _:
-            return str(error["msg"]).removeprefix("Value error, ")
+            return str(error["msg"]).removeprefix("Value error, ") + misplaced(error["loc"])
+
+
+def misplaced(place: Place) -> str:
+    """Say more of a wrong source: TOML takes what stands below [context] for a part of it."""
+    if place[:-1] != ("context",) or place[-1] not in Declaration.model_fields:
+        return ""
+    return f"; {place[-1]} is a member of the file: write it above [context]"

@@ -190,8 +190,8 @@ def _declared(
         findings.add(file, 0, _TOO_DEEP)
         return None
     except tomllib.TOMLDecodeError as error:
-        quotes = "; texts stand in quotes" if "Invalid value" in str(error) else ""
-        findings.add(file, _toml_line(str(error)), f"not TOML: {error}{quotes}")
+        hint = next((hint for said, hint in _HINTS.items() if said in str(error)), "")
+        findings.add(file, _toml_line(str(error)), f"not TOML: {error}{hint}")
         return None
     lines = lines_of(text)
     try:
@@ -201,6 +201,12 @@ def _declared(
             where = ".".join(map(str, wrong["loc"]))
             findings.add(file, line_of(lines, wrong["loc"]), f"{where}: {said(dict(wrong))}")
         return None
+
+
+_HINTS: Final = {
+    "Invalid value": "; texts stand in quotes",
+    "Cannot overwrite a value": "; it is written twice",
+}
 
 
 def _toml_line(message: str) -> int:

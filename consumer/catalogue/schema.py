@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from jsonschema_rs import Draft202012Validator, ValidationError
+from jsonschema_rs import Draft202012Validator, ValidationError, ValidationErrorKind
 
 from consumer.catalogue.keywords import demand
 from consumer.model import Json
@@ -59,8 +60,24 @@ def compile_schema(version: int, file: str, document: Json) -> Schema:
         )
     except ValidationError as error:
         where = "/" + "/".join(map(str, error.instance_path))
-        raise ValueError(f"at {where}: {error.message}") from None
+        raise ValueError(f"at {where}: {_said(error)}") from None
     return Schema(version, file, document, validator, frozenset(_names(document)))
+
+
+_TYPES = "string, integer, number, boolean, object, array, null, or a list of such"
+
+
+def _said(error: ValidationError) -> str:
+    """Put the validator's finding about a schema into the words of a person who edits it."""
+    match error.kind:
+        case ValidationErrorKind.AnyOf() if error.instance_path[-1:] == ["type"]:
+            return f"{json.dumps(error.instance)} is no type: write {_TYPES}"
+        case ValidationErrorKind.Custom() if error.instance_path[-1:] == ["format"]:
+            return (
+                f"{error.message.partition('. ')[0]}; write date, date-time, email, uri, uuid, ..."
+            )
+        case _:
+            return error.message
 
 
 def _names(node: Json) -> Iterator[str]:

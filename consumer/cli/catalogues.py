@@ -81,7 +81,7 @@ def _declarations(path: Path) -> list[dict[str, object]]:
     with suppress(OSError):
         for file in filter(Path.is_file, path.glob("*/mail.toml")):  # a pipe would be waited for
             with suppress(OSError, ValueError, RecursionError):
-                declared.append(tomllib.loads(file.read_text("utf-8")))
+                declared.append(tomllib.loads(file.read_text("utf-8-sig")))
     return declared
 
 

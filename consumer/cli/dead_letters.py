@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
 from consumer.cli import letters, printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, Group, JsonOption, StopError, app
-from consumer.cli.guarded import ask
+from consumer.cli.guarded import ask, at_desk
+from consumer.cli.replay import BY_ID
 from consumer.guard import DeadLetter, Guard, LetterStatus, Query
+from consumer.guard.operators import Selection
 from consumer.model import Reason
 
 _COLUMNS = ("id", "status", "reason", "event_type", "record", "times", "last", "detail")
 _HIGHEST: Final = 2**63 - 1  # of an id: what its column can hold
+_MOST: Final = 10_000  # of a page
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    letters: list[DeadLetter]
+    more: bool  # older ones match as well
+
 
 dead_letters = typer.Typer(
     cls=Group,
@@ -38,13 +50,14 @@ def list_letters(
     before: Annotated[
         int | None, typer.Option(max=_HIGHEST, help="Only older than this id: next page.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 100,
+    limit: Annotated[int, typer.Option(min=1, max=_MOST, help="At most so many.")] = 100,
     config: ConfigOption = DEFAULT_CONFIG,
     as_json: JsonOption = False,
 ) -> None:
     """List dead letters, newest first; without options, those that are not closed.
 
-    open: a person is needed. parked: the service itself is at it.
+    open: a person is needed. parked: the service itself is at it. Where more match than --limit,
+    stderr says how many, and which --before shows the next page.
 
     Examples:
       sendonce dead-letters list --reason invalid
@@ -52,21 +65,37 @@ def list_letters(
     """
     statuses = status or [LetterStatus.OPEN, LetterStatus.PARKED]
     query = Query(statuses, reason, mail_type, topic, before, limit)
-    found = ask(config, lambda guard: _listed(guard, query, whole=as_json))
+    page = ask(config, lambda guard: _listed(guard, query, whole=as_json))
     if as_json:
-        printing.document([letters.facts(letter) for letter in found])
-        return
-    printing.table(_COLUMNS, map(_row, found))
-    if printing.is_terminal():
-        printing.say(_hint(found, limit), "dim")
+        printing.document([letters.facts(letter) for letter in page.letters])
+    else:
+        printing.table(_COLUMNS, map(_row, page.letters))
+        if printing.is_terminal():
+            printing.say(_hint(page.letters), "dim")
+    if page.more:
+        printing.remark(_left_out(page, query, config))
 
 
-async def _listed(guard: Guard, query: Query, *, whole: bool) -> list[DeadLetter]:
+async def _listed(guard: Guard, query: Query, *, whole: bool) -> Page:
     """Ask for the letters; `whole`: with their records, one by one, since each may be large."""
-    found = await guard.dead_letters(query)
-    if not whole:
-        return found
-    return [await guard.dead_letter(letter.id) or letter for letter in found]
+    found = await guard.dead_letters(replace(query, limit=query.limit + 1))
+    shown = found[: query.limit]
+    if whole:
+        shown = [await guard.dead_letter(letter.id) or letter for letter in shown]
+    return Page(shown, more=len(found) > query.limit)
+
+
+def _left_out(page: Page, query: Query, config: Path) -> str:
+    """Say what the page does not show, and how to see it: nobody may take it for all there is."""
+    chosen = Selection(
+        None, query.statuses or tuple(LetterStatus), query.reasons, query.mail_type, query.topic
+    )
+    number, shown = at_desk(config, lambda desk: desk.count(chosen)), len(page.letters)
+    which = f"{shown} older than {query.before}" if query.before else f"the newest {shown}"
+    return (
+        f"{number} dead letters match, and only {which} are shown; the next page:"
+        f" --before {page.letters[-1].id}; more at once: --limit, up to {_MOST}"
+    )
 
 
 def _row(letter: DeadLetter) -> tuple[object, ...]:
@@ -82,11 +111,8 @@ def _row(letter: DeadLetter) -> tuple[object, ...]:
     )
 
 
-def _hint(found: list[DeadLetter], limit: int) -> str:
-    if not found:
-        return "no dead letters"
-    older = f"; older ones: --before {found[-1].id}" if len(found) == limit else ""
-    return f"one of them: sendonce dead-letters show {found[0].id}{older}"
+def _hint(found: list[DeadLetter]) -> str:
+    return f"one of them: sendonce dead-letters show {found[0].id}" if found else "no dead letters"
 
 
 @dead_letters.command("show")
@@ -143,13 +169,13 @@ def _tell(letter: DeadLetter) -> None:
             ("sealed under", letter.sealed),
             ("record", letters.gone(letter)),
             ("value", kept and _size(kept.value)),
-            ("headers", kept and ", ".join(name for name, _ in kept.headers)),
+            ("headers", kept and (", ".join(name for name, _ in kept.headers) or None)),
         ]
     )
-    if kept is None:
-        return
-    printing.say(f"The value itself: sendonce dead-letters show {letter.id} --raw", "dim")
-    printing.say(f"What it would become now: sendonce replay {letter.id}", "dim")
+    if kept is not None and kept.value is not None:
+        printing.say(f"The value itself: sendonce dead-letters show {letter.id} --raw", "dim")
+    if kept is not None and letter.status in BY_ID:
+        printing.say(f"What it would become now: sendonce replay {letter.id}", "dim")
 
 
 def _size(value: bytes | None) -> str:

@@ -22,6 +22,9 @@ from consumer.guard.desk import Desk
 from consumer.guard.pauses import PauseTable, Scope, Target
 from consumer.pauses import Effect, Pauses, effect, facts, unknown
 
+_ALREADY = """\
+{one.target} is already paused, by {one.by} since {since}, because: {one.why}; that stands"""
+
 AllOption = Annotated[bool, typer.Option("--all", metavar="", help="Everything.")]
 TypeOption = Annotated[
     str | None, typer.Option("--type", metavar="NAME", help="A mail type.", show_default=False)
@@ -65,6 +68,9 @@ def pause(
     async def put(table: PauseTable) -> None:
         for target in targets:
             await table.put(target, who, reason)
+        for one in await table.read():
+            if one.target in targets and (one.by, one.why) != (who, reason):
+                printing.remark(_ALREADY.format(one=one, since=second(one.since)))
 
     _do(config, as_json, put)
 

@@ -108,6 +108,11 @@ def say(text: str = "", style: str = "") -> None:
         sys.stdout.write(f"{printable(text)}\n")
 
 
+def remark(text: str) -> None:
+    """Tell a person something beside the output, which a pipe or a program reads, on stderr."""
+    sys.stderr.write(f"sendonce: {printable(text)}\n")
+
+
 def pairs(facts: Iterable[tuple[str, object]]) -> None:
     """Print names and values below each other; what is None is left out."""
     known = [(name, value) for name, value in facts if value is not None]

@@ -23,6 +23,7 @@ from consumer.guard.desk import Desk
 from consumer.guard.operators import Selection, Turn
 from consumer.model import Reason
 
+BY_ID: Final = (LetterStatus.OPEN, LetterStatus.PARKED)  # what is taken when its id is named
 _COLUMNS = ("id", "reason", "record", "key", "would be", "detail")
 _BEHIND: Final = 5.0  # seconds between letters of one key, so that they go in their order
 _PATIENCE: Final = 15.0  # seconds, and some for each letter
@@ -140,7 +141,7 @@ def _statuses(
         raise StopError(
             "a settled letter's mail is settled: only `resend KEY` makes another", code=2
         )
-    return asked or ((LetterStatus.OPEN, LetterStatus.PARKED) if ids else (LetterStatus.OPEN,))
+    return asked or (BY_ID if ids else (LetterStatus.OPEN,))
 
 
 async def _seen(

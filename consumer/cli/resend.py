@@ -18,7 +18,7 @@ from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError
 from consumer.cli.guarded import at_desk
 from consumer.cli.masking import masked
 from consumer.cli.parked import second
-from consumer.cli.show import KeyArgument, RevealOption, known_key
+from consumer.cli.show import NO_ROW, KeyArgument, RevealOption, known_key
 from consumer.cli.signed import ByOption, WhyOption, note
 from consumer.guard import DeadLetter, LetterStatus
 from consumer.guard.desk import Desk
@@ -41,6 +41,7 @@ class Standing:
 _GONE = """\
 the record of {key} is in no dead letter, and Kafka has it no more ({why}): publish the event \
 again, with a header idempotency-key of its own"""
+_NO_RULE = "where no rule skipped it, publish the event again: a rule would skip it once more"
 
 
 @app.command()
@@ -91,7 +92,9 @@ def resend(
 async def _standing(desk: Desk, key: str) -> Standing:
     row = (await desk.rows([key])).get(key)
     if row is None:
-        raise StopError(f"the guard has no row of {key}: publish the event again")
+        raise StopError(f"{NO_ROW.format(key=key)}\n{_NO_RULE}")
+    if (why := await desk.forgotten(key)) is not None:
+        raise StopError(why)
     if row.status in IN_FLIGHT:
         raise StopError(f"{key} is {row.status}: it is still being sent, so no second one is made")
     if row.coordinates is None:

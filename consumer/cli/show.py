@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -25,6 +26,10 @@ ShownArgument = Annotated[
 RevealOption = Annotated[
     bool, typer.Option("--reveal", metavar="", help="Show the recipient's address in full.")
 ]
+_PLACE: Final = re.compile(r"([\w.-]+)/\d+@\d+", re.ASCII)  # a domain is no number
+_NOT_A_KEY: Final = """\
+{place} is a record, and neither a key nor an address: if a dead letter has it, \
+`sendonce dead-letters list --topic {topic}` names its id, and `dead-letters show ID` its key"""
 _MEANS = {
     Status.SENDING: "claimed: a request is, or was, under way",
     Status.WAITING: "the last attempt certainly did not send; another is due",
@@ -39,7 +44,7 @@ _REPORTED = {
     News.BOUNCED: " and reported that it bounced",
     News.COMPLAINED: " and reported that the recipient complained",
 }
-_NO_ROW = """\
+NO_ROW = """\
 the guard has no row of {key}: never claimed, or older than guard.retention
 a record that was skipped leaves no row; its rule is in the log line `skipped` of this key, \
 in the metric sendonce_skipped_total and, where there is one, in the outcome topic"""
@@ -62,6 +67,8 @@ def show(
       sendonce show 0f3c... --json
       sendonce show ada@example.com
     """
+    if (place := _PLACE.fullmatch(key)) is not None:
+        raise StopError(_NOT_A_KEY.format(place=key, topic=place[1]), code=2)
     if "@" in key:
         list_keys(key, config, as_json=as_json)
         return
@@ -84,7 +91,7 @@ def known_key(text: str) -> str:
 async def _known(desk: Desk, key: str) -> tuple[Story, tuple[str, ...]]:
     story = await desk.story(key)
     if story is None:
-        raise StopError(_NO_ROW.format(key=key))
+        raise StopError(NO_ROW.format(key=key))
     return story, await desk.family(key)
 
 

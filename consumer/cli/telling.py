@@ -35,6 +35,7 @@ _SENT_BY: Final = {
     Evidence.PERSON: "a person recorded that {p} had it under id {id}",
     Evidence.LATE: "the answer of {p} came after all: it had taken it under id {id}: sent once",
 }
+_GOES_ON: Final = "its attempts go on"
 _TOLD: Final = {
     "taken over": "it was taken up again ({d})",
     Status.WAITING: "it was certainly not sent ({d}), and another attempt was due",
@@ -110,7 +111,9 @@ def _first(row: Row, recipient: str) -> str:
 
 def _said(line: Happening, story: Story) -> str:
     provider = line.provider or story.row.provider
-    if line.event == Status.SENT:
+    if line.event == "taken over" and line.detail == _GOES_ON and line.attempt == 1:
+        text = "it was taken up"  # nothing had been tried before: its first attempt
+    elif line.event == Status.SENT:
         text = _sent(line, story)
     elif line.event == Status.WAITING and line.detail in _PUT_OFF:
         text = _PUT_OFF[line.detail]

@@ -108,6 +108,10 @@ class Desk:
     async def resend(self, wish: Resend) -> ResendResult:
         return await self._lane.run(lambda c: resends.resend(c, wish, self._privacy))
 
+    async def forgotten(self, key: str) -> str | None:
+        """Say so where the recipient of this key was forgotten."""
+        return await self._lane.run(lambda c: resends.forgotten(c, key))
+
     async def story(self, key: str) -> Story | None:
         return await self._lane.run(lambda c: reading.show(c, key))
 

@@ -93,7 +93,7 @@ async def resend(connection: Any, wish: Resend, privacy: Privacy) -> ResendResul
 
 async def _why_not(connection: Any, old: Row | None, wish: Resend) -> str | None:
     if old is None:
-        return f"the guard has no row of {wish.row.key}: publish the event again"
+        return f"the guard has no row of {wish.row.key} any more: it is older than guard.retention"
     if (newer := await links.after(connection, old.key)) is not None:
         return f"{old.key} was made again as {newer} already: look at that one, or resend it"
     if old.status in IN_FLIGHT:
@@ -102,9 +102,14 @@ async def _why_not(connection: Any, old: Row | None, wish: Resend) -> str | None
         return f"{old.key} is {old.status} by now: look at it again before you resend it"
     if old.coordinates != wish.record.coordinates:
         return f"{old.key} has no record of its own any more: publish the event again"
-    if await connection.fetchval(FORGOTTEN, old.key):
-        return f"the recipient of {old.key} was forgotten: nothing is sent to them for it again"
-    return None
+    return await forgotten(connection, old.key)
+
+
+async def forgotten(connection: Any, key: str) -> str | None:
+    """Say so where the recipient was forgotten: also before anybody is shown the mail."""
+    if await connection.fetchval(FORGOTTEN, key) is None:
+        return None
+    return f"the recipient of {key} was forgotten: nothing is sent to them for it again"
 
 
 async def _make(connection: Any, old: Row, wish: Resend, privacy: Privacy) -> Resent:

@@ -12,13 +12,15 @@ import asyncio
 import json
 import signal
 from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
 
 from tests.doubles import APIS
 from tests.doubles.engine import Double
 from tests.doubles.script import WORDS
-from tests.doubles.smtp import SmtpDouble
-from tests.doubles.submission import submission
 from tests.doubles.webhooks import Caller, speech
+
+if TYPE_CHECKING:
+    from tests.doubles.smtp import SmtpDouble
 
 RATES = sorted((WORDS - {"ok", "status"}) | {"error"})
 
@@ -52,6 +54,10 @@ async def _double(
     given: argparse.Namespace, stack: AsyncExitStack
 ) -> tuple[Double | SmtpDouble, str]:
     if given.provider == "smtp":
+        try:
+            from tests.doubles.submission import submission  # noqa: PLC0415 - needs aiosmtpd
+        except ModuleNotFoundError as missing:
+            raise SystemExit(f"{missing}: see tests/requirements.txt") from None
         return await stack.enter_async_context(submission())
     double = Double(APIS[given.provider](), port=given.port)
     await stack.enter_async_context(double)

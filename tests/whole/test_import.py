@@ -33,7 +33,7 @@ LINES = (
     _line("A-6"),
 )
 BAD = {
-    3: "recipient: needs exactly one @",
+    3: "recipient: needs exactly one at sign",
     5: "is no CSV: unexpected end of data",
     7: "mail_type: the catalogue has no folder of this name",
 }
@@ -68,7 +68,7 @@ async def test_bad_lines_are_named_and_all_others_are_there(house: Path) -> None
     again = await _import(house)
     text = again.output.decode()
     assert again.code == 1
-    assert f"{house}/sent.csv:3: recipient: needs exactly one @\n" in text
+    assert f"{house}/sent.csv:3: recipient: needs exactly one at sign\n" in text
     assert "3\timported already, or by a line above\n" in text
     assert "1\tolder than guard.retention" in text
     assert "imported\n" not in text

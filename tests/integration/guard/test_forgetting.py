@@ -256,3 +256,5 @@ async def test_nobody_asks_for_one_more_mail_to_who_is_forgotten(guard: Guard, d
     )
     refused = await desk.resend(wish)
     assert "was forgotten" in str(refused)
+    assert "was forgotten" in str(await desk.forgotten(key_of("sent")))
+    assert await desk.forgotten(key_of("another")) is None

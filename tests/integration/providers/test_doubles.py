@@ -162,3 +162,19 @@ async def test_a_double_runs_as_a_process_and_says_where(name: str) -> None:
     finally:
         process.terminate()
         assert await process.wait() == 0
+
+
+@pytest.mark.parametrize(("name", "said"), [("postmark", b'"control"'), ("smtp", b"aiosmtpd")])
+async def test_only_the_double_of_smtp_needs_what_it_is_made_with(name: str, said: bytes) -> None:
+    """The first line says it, and is no traceback."""
+    bare = f"import runpy, sys; sys.modules['aiosmtpd'] = None; sys.argv += '--provider', {name!r}"
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", f"{bare}; runpy.run_module('tests.doubles', run_name='__main__')"),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    assert process.stdout is not None
+    assert said in await process.stdout.readline()
+    if name == "postmark":
+        process.terminate()
+    assert await process.wait() == (name == "smtp")

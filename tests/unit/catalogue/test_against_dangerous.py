@@ -7,6 +7,7 @@ import pytest
 from tests.unit.catalogue.changed import AGAIN, FILE, LOST, Change, dangers_of, mail, schema
 
 SOON = "2026-03-01T12:30:00Z"  # half an hour from "now": a roll-out may still be on its way
+AGED = "skipped as too old, or dead letters (bad_time)"
 PAST = "2026-02-27T00:00:00Z"
 BLOCK = f'[[key]]\nsince = {PAST}\nentity_id = "place"\n'
 
@@ -31,6 +32,9 @@ DANGEROUS = {
     "another time, by which key blocks are chosen": Change(
         mail('time = "at"') + BLOCK, AGAIN, mail() + BLOCK
     ),
+    "a time named, where the envelope's was taken": Change(mail('time = "at"'), AGED),
+    "the time taken away": Change(mail(), AGED, mail('time = "at"')),
+    "another time": Change(mail('time = "at"'), AGED, mail('time = "other"')),
     "the folder renamed": Change(None, AGAIN),
     "the cut-over moved back": Change(
         mail(f"active_from = {PAST}".replace("27", "20")), AGAIN, mail(f"active_from = {PAST}")

@@ -108,13 +108,14 @@ def test_layouts_and_imports_have_languages_too(tmp_path: Path) -> None:
         "<i>{{ say.bye }}</i>{% block a %}{% endblock %}",
         "_layouts/say.j2": '{% set bye = "Bye" %}',
         "_layouts/de/say.j2": '{% set bye = "Tschüs" %}',
+        "_layouts/fr/say.j2": '{% set bye = "Au revoir" %}',
         "_layouts/ja/say.j2": '{% set bye = "では" %}',
         "note/body.html.j2": '{% extends "_layouts/frame.html.j2" %}'
         "{% block a %}{{ name }}{% endblock %}",
     }
     catalogue = open_shop(tmp_path, FILES | files)
     assert message_of(catalogue, note(nick="de")).html == "<i>Tschüs</i>Ada"
-    assert message_of(catalogue, note(nick="fr")).html == "<i>Bye</i>Ada"
+    assert message_of(catalogue, note(nick="fr")).html == "<i>Au revoir</i>Ada"
     # A layout in Japanese makes no Japanese mail: the words of the mail itself are English.
     assert message_of(catalogue, note(nick="ja")).html == "<i>Bye</i>Ada"
 
@@ -160,6 +161,7 @@ def test_a_former_edition_has_the_words_of_its_languages(tmp_path: Path) -> None
 
 LAYOUT: dict[str, str | None] = {
     "_layouts/hi.j2": "Hi",
+    "_layouts/de/hi.j2": "Hallo",
     "_layouts/fr/hi.j2": "Salut",
     "note/body.html.j2": '{% include "_layouts/hi.j2" %} {{ name }}',
 }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.catalogue.shop import MAIL, mistakes
+from tests.unit.catalogue.shop import MAIL, mistakes, open_shop
 from tests.unit.catalogue.test_languages import LOCALE
 
 WORDS = '{% set bye = "Bye" %}{% macro hi(name) %}Hi {{ name }}{% endmacro %}'
@@ -123,3 +123,56 @@ def test_a_word_misspelt_in_the_folder_itself(tmp_path: Path) -> None:
         "note/_say.j2: does not set 'by', which note/body.txt.j2:1 takes from it",
         "note/_say.j2:1: hi takes 1 values, and note/body.txt.j2:1 gives it 2",
     ]
+
+
+SHARED: dict[str, str | None] = {
+    **FILES,
+    "_layouts/bye.j2": "Bye",
+    "note/body.html.j2": '{% include "_layouts/bye.j2" %} {{ name }}',
+    "note/pl/subject.j2": "Witaj {{ name }}",
+}
+LACKING = {
+    "translated for others": (("de", "fr"), "pl", "de, fr"),
+    "asked for by a region": (("de",), "pl-PL", "de"),
+    "in another script": (("zh",), "zh-Hant", "zh"),
+}
+
+
+@pytest.mark.parametrize(("there", "mine", "others"), LACKING.values(), ids=LACKING)
+def test_a_shared_file_that_lacks_the_mails_language(
+    tmp_path: Path, there: tuple[str, ...], mine: str, others: str
+) -> None:
+    """A Polish mail is Polish through and through: no English sentence comes in by a layout."""
+    files = {**SHARED, "note/pl/subject.j2": None, f"note/{mine}/subject.j2": "Witaj {{ name }}"}
+    shared = {f"_layouts/{one}/bye.j2": "Tschüs" for one in there}
+    why = f"note has {mine}/, and _layouts/bye.j2 is there in {others}"
+    what = "translate it (a copy will do where nothing is said otherwise)"
+    [line] = mistakes(tmp_path, {**files, **shared})
+    assert line == f"_layouts/{mine}/bye.j2: is missing: {why}: {what}"
+
+
+NOTHING_LACKS: dict[str, dict[str, str | None]] = {
+    "translated for nobody": {},
+    "translated": {"_layouts/de/bye.j2": "Tschüs", "_layouts/pl/bye.j2": "Pa"},
+    "by the fallback chain": {
+        "_layouts/pl/bye.j2": "Pa",
+        "note/pl/subject.j2": None,
+        "note/pl-PL/subject.j2": "Witaj {{ name }}",
+    },
+    "no mail in that language": {"_layouts/de/bye.j2": "Tschüs", "note/pl/subject.j2": None},
+    "another variety of the own language": {
+        "_layouts/de/bye.j2": "Tschüs",
+        "note/pl/subject.j2": None,
+        "note/en-US/subject.j2": "Hi {{ name }}",
+    },
+    "in a language that nobody names": {
+        "_layouts/de/bye.j2": "Tschüs",
+        "_layouts/en/bye.j2": "Bye",
+    },
+    "not drawn in": {"_layouts/de/bye.j2": "Tschüs", "note/body.html.j2": "{{ name }}"},
+}
+
+
+@pytest.mark.parametrize("changes", NOTHING_LACKS.values(), ids=NOTHING_LACKS)
+def test_a_mail_that_lacks_no_shared_words(tmp_path: Path, changes: dict[str, str | None]) -> None:
+    assert open_shop(tmp_path, {**SHARED, **changes}).types.keys() == {"note"}

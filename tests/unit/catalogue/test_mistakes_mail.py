@@ -10,6 +10,10 @@ from tests.unit.catalogue.shop import MAIL, mistakes
 
 MAIL_TOML = {
     "not TOML": (MAIL + "x = = 1\n", "note/mail.toml:9: not TOML"),
+    "written twice": (
+        'topic = "notes"\n' + MAIL,
+        "note/mail.toml:2: not TOML: Cannot overwrite a value (at line 2, column 17); it is writ",
+    ),
     "unknown member": (
         MAIL.replace("sender", "sendr"),
         "note/mail.toml:5: sendr: unknown member; did you mean sender?",
@@ -59,7 +63,7 @@ MAIL_TOML = {
     "priority": ('priority = "urgent"\n' + MAIL, "note/mail.toml:1: priority: Input should be"),
     "active_from": (
         "active_from = 2026-01-01T00:00:00\n" + MAIL,
-        "note/mail.toml:1: active_from: Input should have timezone info",
+        "note/mail.toml:1: active_from: needs its offset: 2026-03-01T00:00:00Z",
     ),
     "header of ours": (
         MAIL + '[headers]\nSubject = "x"\n',
@@ -102,3 +106,21 @@ MAIL_TOML = {
 @pytest.mark.parametrize(("text", "expected"), MAIL_TOML.values(), ids=MAIL_TOML.keys())
 def test_mail_toml(tmp_path: Path, text: str, expected: str) -> None:
     assert [line for line in mistakes(tmp_path, {"note/mail.toml": text}) if expected in line]
+
+
+BELOW = {
+    "a text": ('on_unknown = "resend"', "unknown path 'resend': v1.schema.json does not have it"),
+    "no text": (
+        "track_opens = true",
+        'write "path", { path = "...", default = ..., pick = [...] }',
+    ),
+}
+
+
+@pytest.mark.parametrize(("member", "what"), BELOW.values(), ids=BELOW)
+def test_a_member_below_the_context_is_told_alone(tmp_path: Path, member: str, what: str) -> None:
+    """TOML has no way back to the top: what stands below [context] is taken for a part of it."""
+    name, _, _ = member.partition(" ")
+    [line] = mistakes(tmp_path, {"note/mail.toml": MAIL + member})
+    assert line.startswith(f"note/mail.toml:9: context.{name}: {what}")
+    assert line.endswith(f"; {name} is a member of the file: write it above [context]")

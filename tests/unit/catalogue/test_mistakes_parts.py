@@ -25,9 +25,12 @@ SCHEMAS = {
     ),
     "unknown type": (
         schema(name={"type": "text"}),
-        "note/v1.schema.json: at /properties/name/type",
+        'at /properties/name/type: "text" is no type: write string, integer, number, boolean',
     ),
-    "unknown format": (schema(name={"format": "emial"}), "at /properties/name/format"),
+    "unknown format": (
+        schema(name={"format": "emial"}),
+        "at /properties/name/format: Unknown format: 'emial'; write date, date-time, email, uri",
+    ),
     "misspelt keyword": (
         schema(name={"minLenght": 1}),
         "/name/minLenght: JSON Schema 2020-12 has no such keyword; did you mean minLength?",

@@ -81,6 +81,11 @@ def test_a_catalogue_without_configuration_waits_for_no_pipe(tmp_path: Path) -> 
         catalogues.open_catalogue(tmp_path / "none.toml", tmp_path)
 
 
+def test_a_mark_of_windows_hides_no_name_where_there_is_no_configuration(tmp_path: Path) -> None:
+    write(tmp_path, {"note/mail.toml": "\ufeff" + MAIL})
+    assert catalogues.open_catalogue(tmp_path / "none.toml", tmp_path).types.keys() == {"note"}
+
+
 def test_files_without_bottom_are_told_each(tmp_path: Path) -> None:
     names = ("mail.toml", "v1.schema.json", "examples/one.json")
     files = {f"note/{name}": "[" * 100_000 for name in names}

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from consumer.guard import DeadLetter, LetterStatus, Query, Story
+from consumer.guard.operators import Selection
 from consumer.model import Coordinates, News, Reason, Record, Row, Status
 from tests.unit.cli.conftest import Sendonce
 
@@ -38,6 +39,9 @@ class Answers:
     def __init__(self) -> None:
         self.queries: list[Query] = []
         self.told = STORY
+        self.letter = LETTER
+        self.older = 0  # letters beside the one
+        self.chosen = Selection()
 
     async def story(self, key: str) -> Story | None:
         return self.told if key == KEY else None
@@ -46,11 +50,16 @@ class Answers:
         return (key,)
 
     async def dead_letter(self, letter_id: int) -> DeadLetter | None:
-        return LETTER if letter_id == LETTER.id else None
+        return self.letter if letter_id == LETTER.id else None
 
     async def dead_letters(self, query: Query) -> list[DeadLetter]:
         self.queries.append(query)
-        return [replace(LETTER, record=None)]
+        newest = (replace(LETTER, id=LETTER.id + n, record=None) for n in range(self.older, -1, -1))
+        return list(newest)[: query.limit]
+
+    async def count(self, chosen: Selection) -> int:
+        self.chosen = chosen
+        return 1 + self.older
 
 
 @pytest.fixture
@@ -65,6 +74,7 @@ def answers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Answers:
 
     monkeypatch.setattr("consumer.cli.show.at_desk", ask)
     monkeypatch.setattr("consumer.cli.dead_letters.ask", ask)
+    monkeypatch.setattr("consumer.cli.dead_letters.at_desk", ask)
     return guard
 
 
@@ -109,6 +119,15 @@ def test_a_key_that_the_guard_does_not_know_ends_with_1(
     assert "a record that was skipped leaves no row" in result.stderr
 
 
+def test_a_record_is_no_address_and_the_way_to_its_letter_is_told(
+    answers: Answers, sendonce: Sendonce
+) -> None:
+    result = sendonce("show", "book.ings-1/3@42")
+    assert result.exit_code == 2
+    assert "neither a key nor an address" in result.stderr
+    assert "`sendonce dead-letters list --topic book.ings-1`" in result.stderr
+
+
 def test_list_shows_what_is_not_closed_in_plain_columns(
     answers: Answers, sendonce: Sendonce
 ) -> None:
@@ -116,7 +135,7 @@ def test_list_shows_what_is_not_closed_in_plain_columns(
     assert len(lines) == 2
     assert lines[1].split("\t")[:5] == ["7", "open", "conflict", "order.receipt", "orders/3@42"]
     assert "\x1b" not in lines[1]
-    assert answers.queries == [Query([LetterStatus.OPEN, LetterStatus.PARKED], limit=100)]
+    assert answers.queries == [Query([LetterStatus.OPEN, LetterStatus.PARKED], limit=101)]
 
 
 def test_list_hands_its_filters_to_the_guard(answers: Answers, sendonce: Sendonce) -> None:
@@ -131,9 +150,25 @@ def test_list_hands_its_filters_to_the_guard(answers: Answers, sendonce: Sendonc
             "order.receipt",
             "orders",
             before=9,
-            limit=5,
+            limit=6,
         )
     ]
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_page_that_is_not_all_says_so_beside_what_is_read_by_a_program(
+    answers: Answers, sendonce: Sendonce, form: tuple[str, ...]
+) -> None:
+    """Law: nobody takes a page for all there is."""
+    answers.older = 3
+    words = ("dead-letters", "list", "--reason", "conflict", *form)
+    page = sendonce(*words, "--limit", "2", "--before", "11")
+    assert page.exit_code == 0
+    assert "4 dead letters match, and only 2 older than 11 are shown" in page.stderr
+    assert "the next page: --before 9" in page.stderr
+    assert answers.chosen.reasons == [Reason.CONFLICT]
+    assert "only the newest 2 are shown" in sendonce(*words, "--limit", "2").stderr
+    assert sendonce(*words, "--limit", "4").stderr == ""
 
 
 def test_list_json_has_every_member_of_the_contract(answers: Answers, sendonce: Sendonce) -> None:
@@ -156,6 +191,23 @@ def test_show_letter_keeps_the_value_back_until_it_is_asked_for(
     assert f"{len(VALUE)} bytes" in shown.stdout
     assert "ada@" not in shown.stdout
     assert sendonce("dead-letters", "show", "7", "--raw").stdout_bytes == VALUE
+
+
+@pytest.mark.parametrize("status", LetterStatus)
+def test_a_replay_is_offered_only_of_what_a_replay_takes(
+    answers: Answers, sendonce: Sendonce, status: LetterStatus
+) -> None:
+    answers.letter = replace(LETTER, status=status)
+    shown = sendonce("dead-letters", "show", "7").stdout
+    assert ("sendonce replay 7" in shown) == (status in (LetterStatus.OPEN, LetterStatus.PARKED))
+
+
+def test_what_a_record_does_not_have_is_not_told(answers: Answers, sendonce: Sendonce) -> None:
+    assert "headers    trace, none" in sendonce("dead-letters", "show", "7").stdout
+    answers.letter = replace(LETTER, record=replace(RECORD, headers=(), value=None))
+    shown = sendonce("dead-letters", "show", "7").stdout
+    assert "headers" not in shown
+    assert "--raw" not in shown
 
 
 def test_a_letter_that_is_not_there_ends_with_1(answers: Answers, sendonce: Sendonce) -> None:

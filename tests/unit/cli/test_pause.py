@@ -46,6 +46,21 @@ def test_what_stops_is_told_with_who_and_why(table: Table, sendonce: Sendonce) -
     assert sendonce("resume", "--type", "order.receipt").stdout == "Nothing is paused.\n"
 
 
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_who_pauses_what_is_paused_hears_whose_pause_stands(
+    table: Table, sendonce: Sendonce, form: tuple[str, ...]
+) -> None:
+    assert sendonce("pause", "--type", "order.receipt", *SIGNED, *form).stderr == ""
+    words = ("pause", "--type", "order.receipt", "--by", "bob", "--why", "again")
+    second = sendonce(*words, *form)
+    assert second.exit_code == 0
+    assert second.stderr == (
+        "sendonce: type order.receipt is already paused, by ada since 2026-03-01 00:00:00 UTC,"
+        " because: wrong prices; that stands\n"
+    )
+    assert "already" not in sendonce("pause", "--all", "--by", "bob", "--why", "x", *form).stderr
+
+
 def test_a_type_with_another_provider_goes_on(table: Table, sendonce: Sendonce) -> None:
     told = sendonce("pause", "--provider", "file", *SIGNED).stdout.splitlines()
     assert told[1:] == ["stops: no mail type", "goes on through second: order.receipt"]

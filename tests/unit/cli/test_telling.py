@@ -115,6 +115,14 @@ def test_versions_name_each_other_and_who_asked() -> None:
     assert born[0].endswith("15:00:07 UTC: it never came: this is version 2.")
 
 
+def test_what_was_never_tried_is_not_taken_up_again() -> None:
+    """The line has the number of the attempt that it begins."""
+    first = told(line("taken over", -1, "its attempts go on", attempt=1), version=2)[0]
+    assert first.endswith(" it was taken up.")
+    later = told(line("taken over", 5, "its attempts go on", attempt=2))[1]
+    assert later.endswith(" it was taken up again (its attempts go on).")
+
+
 def test_what_a_person_found_is_told_last_and_not_as_an_answer() -> None:
     """The row has the time of the doubt: nobody knows when it was found."""
     row = replace(ROW, sent_at=AT + timedelta(seconds=10), provider_message_id="pm-123")

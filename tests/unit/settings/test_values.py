@@ -124,7 +124,7 @@ def test_all_that_is_wrong_is_said_at_once(settings: Loader) -> None:
         "admin.port: must be less than or equal to 65535",
         "admin.token: must be a valid string",
         'topics."orders.v1".only_listed: must be a valid boolean',
-        "senders.shop.from: is no address: it needs exactly one @",
+        "senders.shop.from: is no address: it needs exactly one at sign",
         "senders.b.from: is needed; write it into the file or set SENDONCE_SENDERS__B__FROM",
         "providers.mystery.type: must be one of "
         + ", ".join(sorted(OPTIONS))

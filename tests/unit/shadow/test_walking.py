@@ -115,7 +115,7 @@ async def test_what_would_be_sent_is_noted_with_its_key_and_without_an_address(
 @pytest.mark.parametrize(
     ("changes", "noted"),
     [
-        ({"to": "nobody"}, (Would.DEAD_LETTER, "invalid: /to: needs exactly one @")),
+        ({"to": "nobody"}, (Would.DEAD_LETTER, "invalid: /to: needs exactly one at sign")),
         ({"name": "Mallory"}, (Would.DEAD_LETTER, "rejected: too long")),
         ({"to": "eve@elsewhere.example"}, (Would.SKIPPED, "not_allowed")),
     ],
