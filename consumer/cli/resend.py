@@ -41,7 +41,7 @@ class Standing:
 _GONE = """\
 the record of {key} is in no dead letter, and Kafka has it no more ({why}): publish the event \
 again, with a header idempotency-key of its own"""
-_NO_RULE = "where no rule skipped it, publish the event again: a rule would skip it once more"
+_NO_RULE = "publish the event again, unless a rule skipped it: it would once more"
 
 
 @app.command()

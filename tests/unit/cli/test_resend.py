@@ -75,4 +75,4 @@ def test_a_key_without_a_row_may_have_been_skipped_and_would_be_again(
     assert refused.exit_code == 1
     assert "never claimed, or older than guard.retention" in refused.stderr
     assert "log line `skipped`" in refused.stderr
-    assert "a rule would skip it once more" in refused.stderr
+    assert "unless a rule skipped it" in refused.stderr
