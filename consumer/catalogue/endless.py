@@ -7,6 +7,8 @@ looks by itself, at what has been running since it looked last.
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
@@ -34,11 +36,19 @@ class _Watch:
             raise PrintError(ENDLESS)
 
 
-def stop_endless(longest: float = LONGEST) -> None:
+@contextmanager
+def stopping_endless(longest: float = LONGEST) -> Iterator[None]:
     """Stop what the main thread renders after `longest` seconds of the process's own computing.
 
-    Time in which the machine is busy with others does not count.
+    Time in which the machine is busy with others does not count. The timer goes with its handler:
+    a Python that ends takes its handlers away first, and a timer left behind would kill it.
     """
-    if hasattr(signal, "setitimer"):  # all but Windows, where mails are written, not sent
-        signal.signal(signal.SIGVTALRM, _Watch().look)
-        signal.setitimer(signal.ITIMER_VIRTUAL, longest / _LOOKS, longest / _LOOKS)
+    if not hasattr(signal, "setitimer"):  # Windows, where mails are written, not sent
+        yield
+        return
+    signal.signal(signal.SIGVTALRM, _Watch().look)
+    signal.setitimer(signal.ITIMER_VIRTUAL, longest / _LOOKS, longest / _LOOKS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)

@@ -2,7 +2,7 @@
 
 import sys
 
-from consumer.catalogue.endless import stop_endless
+from consumer.catalogue.endless import stopping_endless
 from consumer.cli import (
     catalogue,
     check,
@@ -52,9 +52,9 @@ __all__ = [
 def run() -> None:
     """Run the command. What cannot be written out is one line on stderr and exit code 1."""
     printing.outlive_readers()
-    stop_endless()
     try:
-        _run()
+        with stopping_endless():
+            _run()
     except KeyboardInterrupt:  # before a command had begun
         sys.exit(STOPPED)
     except OSError as error:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from consumer.catalogue.endless import stop_endless
+from consumer.catalogue.endless import stopping_endless
 from consumer.catalogue.templates import templates_of
 from consumer.cli import commands, printing
 from tests.unit.catalogue.shop import mistakes
@@ -106,27 +105,21 @@ def test_a_repeated_constant_costs_no_mail_anything() -> None:
     assert code.count("call_binop") == 1
 
 
-@pytest.fixture
-def watched() -> Iterator[None]:
-    yield
-    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
-
-
 @pytest.mark.parametrize("condition", ["", " if b == 'none'"])
-@pytest.mark.usefixtures("watched")
 def test_a_loop_in_a_loop_is_stopped(tmp_path: Path, condition: str) -> None:
     """Law: an event with long lists costs its worker seconds, and then itself alone."""
-    stop_endless(0.06)
     loops = "{% for a in extra %}{% for b in extra" + condition + " %}{% endfor %}{% endfor %}"
     catalogue = rendering(tmp_path, text="{{ name }}" + loops)
-    detail = failure(catalogue, extra=["x"] * 50_000)
+    with stopping_endless(0.06):
+        detail = failure(catalogue, extra=["x"] * 50_000)
     assert detail.startswith("note/body.txt.j2:1: takes too long")
 
 
-@pytest.mark.usefixtures("watched")
 def test_every_command_stops_what_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And leaves no timer behind: it would kill a Python that ends, whose handlers go first."""
+    armed: list[float] = []
     monkeypatch.setattr(printing, "outlive_readers", lambda: None)
-    monkeypatch.setattr(commands, "_run", lambda: None)
+    timer = signal.ITIMER_VIRTUAL
+    monkeypatch.setattr(commands, "_run", lambda: armed.append(signal.getitimer(timer)[1]))
     commands.run()
-    assert signal.getitimer(signal.ITIMER_VIRTUAL)[1] == 1.0
+    assert (armed, signal.getitimer(timer)) == ([1.0], (0.0, 0.0))
