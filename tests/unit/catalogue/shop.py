@@ -82,19 +82,24 @@ def open_shop(
     fingerprint_key: bytes | None = KEY,
     retention: float = 30 * DAY,
 ) -> Catalogue:
-    """Write and load; a catalogue that was loaded before is the same: it is pure."""
+    """Write and load; a catalogue that was loaded before is the same: it is pure.
+
+    But not where something else lies in the folder already.
+    """
+    alone = not root.exists() or not any(root.iterdir())
     asked = repr((sorted((changes or {}).items()), topics, fingerprint_key, retention))
-    if asked not in _OPENED:
-        _OPENED[asked] = load(
-            write(root, changes),
-            senders=SENDERS,
-            providers=["postmark", "file"],
-            retention=retention,
-            fingerprint_key=fingerprint_key,
-            decode=decode,
-            topics=topics,
-        )
-    return _OPENED[asked]
+    if alone and asked in _OPENED:
+        return _OPENED[asked]
+    opened = load(
+        write(root, changes),
+        senders=SENDERS,
+        providers=["postmark", "file"],
+        retention=retention,
+        fingerprint_key=fingerprint_key,
+        decode=decode,
+        topics=topics,
+    )
+    return _OPENED.setdefault(asked, opened) if alone else opened
 
 
 def mistakes(root: Path, changes: dict[str, str | None], **options: Any) -> list[str]:
