@@ -54,10 +54,10 @@ class _Compiler(CodeGenerator):
         if frame.parent is None:
             self.buffer(frame)
 
-    def leave_frame(self, frame: Frame, with_python_scope: bool = False) -> None:  # noqa: FBT001, FBT002 - Jinja's signature
+    def leave_frame(self, frame: Frame, *given: Any, **named: Any) -> None:
         if frame.parent is None:
             self.writeline(f"yield concat({frame.buffer})")
-        super().leave_frame(frame, with_python_scope)
+        super().leave_frame(frame, *given, **named)
 
     def visit_Include(self, node: nodes.Include, frame: Frame) -> None:  # noqa: N802 - Jinja calls it by this name
         if not node.with_context:  # the one piece that Jinja never collects: what is before it goes
@@ -94,17 +94,17 @@ class _Compiler(CodeGenerator):
             node = nodes.Const(bounds.times(*given), lineno=node.lineno)
         return super()._output_child_to_const(node, frame, finalize)
 
-    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:  # noqa: ARG002 - Jinja's signature
+    def _output_child_pre(self, _node: nodes.Expr, frame: Frame, _finalize: Any) -> None:
         self.write("as_html(" if frame.eval_ctx.autoescape else "as_text(")
 
-    def _output_child_post(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:  # noqa: ARG002 - Jinja's signature
+    def _output_child_post(self, _node: nodes.Expr, _frame: Frame, _finalize: Any) -> None:
         self.write(")")
 
 
 class _Page(Template):
     """A template whose module, where it is imported, is made once: nothing is given to it."""
 
-    def _get_default_module(self, ctx: Context | None = None) -> TemplateModule:  # noqa: ARG002 - Jinja's signature
+    def _get_default_module(self, _ctx: Context | None = None) -> TemplateModule:
         if self._module is None:
             self._module = self.make_module()
         return self._module
@@ -152,14 +152,15 @@ class Engine(ImmutableSandboxedEnvironment):
         self,
         name: str | Template,
         parent: str | None = None,
-        globals: MutableMapping[str, Any] | None = None,  # noqa: A002 - Jinja passes it by name
+        *given: Any,
+        **named: Any,
     ) -> Template:
         if not isinstance(name, str):
             return name
         page = self._pages.get((name, parent))
         if page is None:
             file = self.find(name, parent)
-            page = self._pages[name, parent] = super().get_template(file, None, globals)
+            page = self._pages[name, parent] = super().get_template(file, None, *given, **named)
         return page
 
     # `x.name` of a JSON object is its member: looked up first, which saves a third of a render

@@ -27,18 +27,16 @@ def demo(json_only: JsonOption = False) -> None:
     record is lost or a mail was accepted twice.
     """
     _check_parts()
-    from consumer.demo import show  # noqa: PLC0415 - needs the extra `demo`
-    from consumer.demo.run import ServiceEndedError, run  # noqa: PLC0415 - needs the extra `demo`
-    from consumer.demo.world import NotHereError  # noqa: PLC0415 - needs the extra `demo`
+    from consumer.demo import run, show, world  # noqa: PLC0415 - needs the extra `demo`
 
     console = Console(stderr=json_only, highlight=False)
     try:
-        tally = asyncio.run(run(SCHEMAS, OUT, console))
+        tally = asyncio.run(run.run(SCHEMAS, OUT, console))
     except (asyncio.CancelledError, KeyboardInterrupt):
         raise StopError("stopped; nothing is left running", STOPPED) from None
-    except NotHereError as missing:
+    except world.NotHereError as missing:
         raise StopError(str(missing)) from None
-    except ServiceEndedError as ended:
+    except run.ServiceEndedError as ended:
         raise StopError(f"the service ended early: {ended}") from None
     show.next_steps(console, OUT)
     typer.echo(json.dumps(asdict(tally)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -83,10 +82,17 @@ def _known(topic: str | None) -> str:
     return topic
 
 
+def _is_file(named: str) -> bool:
+    try:
+        return Path(named).is_file()
+    except OSError:  # too long for a name
+        return False
+
+
 def _pieces(
     catalogue: Catalogue, named: str, topic: str | None
 ) -> Iterator[tuple[Piece, str | None]]:
-    is_file = os.path.isfile(named)  # noqa: PTH113 - Path's own raises where a name is too long
+    is_file = _is_file(named)
     examples = [e for e in catalogue.examples if named in (e.mail_type, f"{e.mail_type}/{e.name}")]
     if is_file or not examples:
         file = Path(named)

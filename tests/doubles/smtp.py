@@ -12,7 +12,6 @@ import asyncio
 import re
 import ssl
 from collections.abc import Coroutine
-from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
 
@@ -62,12 +61,7 @@ class SmtpDouble:
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         assert self._server is not None
         self._server.close()
         self.close_idle()

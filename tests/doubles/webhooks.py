@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from secrets import token_hex
-from types import TracebackType
 from typing import Final, Self, TypeAlias
 
 import aiohttp
@@ -130,12 +129,7 @@ class Caller:
         self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=10))
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         for call in self._calls:
             call.cancel()
         await asyncio.gather(*self._calls, return_exceptions=True)

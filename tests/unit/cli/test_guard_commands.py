@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 from consumer.guard import DeadLetter, LetterStatus, Query, Story
 from consumer.guard.operators import Selection
 from consumer.model import Coordinates, News, Reason, Record, Row, Status
+from tests.unit.cli import asking
 from tests.unit.cli.conftest import Sendonce
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -66,12 +66,7 @@ class Answers:
 def answers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Answers:
     guard = Answers()
 
-    def ask(_config: Path, question: Callable[[Answers], Awaitable[object]]) -> object:
-        coroutine = question(guard).__await__()
-        with pytest.raises(StopIteration) as end:
-            next(coroutine)
-        return end.value.value
-
+    ask = asking.at(guard)
     monkeypatch.setattr("consumer.cli.show.at_desk", ask)
     monkeypatch.setattr("consumer.cli.dead_letters.ask", ask)
     monkeypatch.setattr("consumer.cli.dead_letters.at_desk", ask)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ from consumer.guard.forgetting import Forgotten
 from consumer.guard.mentions import Mentions
 from consumer.guard.reading import Addressed
 from consumer.model import Mail, Record, Status
+from tests.unit.cli import asking
 from tests.unit.cli.conftest import EVENT, Sendonce
 from tests.unit.cli.test_guard_commands import AT, KEY, LETTER, RECORD
 
@@ -59,12 +60,7 @@ class Desk:
 def desk(configured: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     made = Desk()
 
-    def ask(_config: Path, question: Callable[[Desk], Awaitable[object]], *_: object) -> object:
-        coroutine = question(made).__await__()
-        with pytest.raises(StopIteration) as end:
-            next(coroutine)
-        return end.value.value
-
+    ask = asking.at(made)
     for command in ("forget", "addressed"):
         monkeypatch.setattr(f"consumer.cli.{command}.at_desk", ask)
     monkeypatch.setattr("consumer.cli.dead_letters.ask", ask)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from consumer.guard import DeadLetter
 from consumer.model import Coordinates, Row
+from tests.unit.cli import asking
 from tests.unit.cli.conftest import EVENT, Sendonce
 from tests.unit.cli.test_guard_commands import KEY, LETTER, RECORD, ROW
 
@@ -40,12 +40,7 @@ class Desk:
 def desk(configured: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     made = Desk()
 
-    def ask(_config: Path, question: Callable[[Desk], Awaitable[object]]) -> object:
-        coroutine = question(made).__await__()
-        with pytest.raises(StopIteration) as end:
-            next(coroutine)
-        return end.value.value
-
+    ask = asking.at(made)
     monkeypatch.setattr("consumer.cli.resend.at_desk", ask)
     return made
 
