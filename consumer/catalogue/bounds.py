@@ -14,7 +14,7 @@ from types import BuiltinMethodType, MethodType
 from typing import Any, Final
 
 from consumer.catalogue.bidi import PrintError
-from consumer.catalogue.printing import printable
+from consumer.catalogue.showing import hold_printable
 
 MOST: Final = 100_000  # characters, items, rounds of a loop
 _WIDEST: Final = 1_000  # columns, places, decimals
@@ -52,8 +52,7 @@ def _limit_bits(bits: int, sign: str) -> None:
 def _modulo(left: Any, right: Any) -> Any:
     if isinstance(left, str):
         _limit_format(_PERCENT_WIDTH, left)
-        for one in right if isinstance(right, tuple) else (right,):
-            printable(one)
+        hold_printable(*(right if isinstance(right, tuple) else (right,)))
     return operator.mod(left, right)
 
 
@@ -84,8 +83,7 @@ def formatting(text: str, fill: Callable[..., str]) -> Callable[..., str]:
 
     def bounded(*given: Any, **named: Any) -> str:
         _limit_format(_BRACE_WIDTH, text)
-        for one in (*given, *named.values()):
-            printable(one)
+        hold_printable(*given, *named.values())
         return fill(*given, **named)
 
     return bounded
@@ -110,8 +108,7 @@ def _format(filter_: Callable[..., str]) -> Callable[..., str]:
     @wraps(filter_)
     def bounded(value: Any, *given: Any, **named: Any) -> str:
         _limit_format(_PERCENT_WIDTH, str(value))
-        for one in (*given, *named.values()):
-            printable(one)
+        hold_printable(value, *given, *named.values())
         return filter_(value, *given, **named)
 
     return bounded

@@ -22,7 +22,6 @@ _TEXTS: Final = (
     "e",
     "escape",
     "forceescape",
-    "format",
     "indent",
     "lower",
     "replace",
@@ -43,6 +42,12 @@ def filters(theirs: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[...,
     return {name: _showing(theirs[name]) for name in _TEXTS} | {"join": _joining(theirs["join"])}
 
 
+def hold_printable(*values: object) -> None:
+    """Raise `PrintError` where one of them cannot be printed."""
+    for one in values:
+        printable(one)
+
+
 def join_text(parts: Iterable[object]) -> str:
     """Stand in for `~` in a plain part."""
     return str_join(map(printable, parts))
@@ -60,9 +65,7 @@ def _showing(filter_: Callable[..., Any]) -> Callable[..., Any]:
     def shown(*given: Any, **named: Any) -> Any:
         if not isinstance(given[first], Mapping):  # a link's query, by `urlencode`
             printable(given[first])
-        for one in given[first + 1 :]:
-            if one is None:
-                printable(one)
+        hold_printable(*(one for one in given[first + 1 :] if one is None))
         return filter_(*given, **named)
 
     return shown
