@@ -81,8 +81,8 @@ class Commands(Group):
 
 _ORDER = [
     "demo", "check", "key", "render", "catalogue", "send-test", "migrate", "run", "publish", "show",
-    "dead-letters", "replay", "discard", "resend", "pause", "resume", "import", "shadow-report",
-    "forget",
+    "dead-letters", "replay", "discard", "resend", "audit", "pause", "resume", "import",
+    "shadow-report", "forget", "prune",
 ]  # fmt: skip
 
 

@@ -4,6 +4,7 @@ import sys
 
 from consumer.catalogue.endless import stopping_endless
 from consumer.cli import (
+    audit,
     catalogue,
     check,
     dead_letters,
@@ -14,6 +15,7 @@ from consumer.cli import (
     key,
     pause,
     printing,
+    prune,
     publish,
     render,
     replay,
@@ -28,6 +30,7 @@ from consumer.cli.codes import STOPPED
 
 __all__ = [
     "app",
+    "audit",
     "catalogue",
     "check",
     "dead_letters",
@@ -37,6 +40,7 @@ __all__ = [
     "imports",
     "key",
     "pause",
+    "prune",
     "publish",
     "render",
     "replay",

@@ -21,9 +21,11 @@ T = TypeVar("T")
 _PATIENCE: Final = 15.0  # seconds; the guard itself repeats for ever, a person does not
 
 
-def ask(config: Path, question: Callable[[Guard], Awaitable[T]]) -> T:
-    """Open the guard of this configuration and put one question to it."""
-    return asyncio.run(_ask(settings.load(config), question))
+def ask(
+    config: Path, question: Callable[[Guard], Awaitable[T]], patience: float | None = _PATIENCE
+) -> T:
+    """Open the guard of this configuration and put one question to it; `patience` as below."""
+    return asyncio.run(patiently(_opened(settings.load(config), question), patience))
 
 
 def at_desk(
@@ -34,10 +36,6 @@ def at_desk(
     `patience`: seconds for all of it; None: the question is patient by itself, see `patiently`.
     """
     return asyncio.run(patiently(_at_desk(settings.load(config), question), patience))
-
-
-async def _ask(found: settings.Settings, question: Callable[[Guard], Awaitable[T]]) -> T:
-    return await patiently(_opened(found, question))
 
 
 async def patiently(asked: Awaitable[T], patience: float | None = _PATIENCE) -> T:

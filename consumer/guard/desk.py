@@ -6,7 +6,17 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
 from consumer import __version__
-from consumer.guard import catalogues, imports, links, operators, reading, resends, rows, shadows
+from consumer.guard import (
+    catalogues,
+    imports,
+    links,
+    operators,
+    reading,
+    resends,
+    rows,
+    shadows,
+    traces,
+)
 from consumer.guard.connections import SLOW_TIMEOUT, SLOW_TIMEOUTS
 from consumer.guard.forgetting import Forgetting, Forgotten
 from consumer.guard.imports import Past, Stands
@@ -21,6 +31,7 @@ from consumer.guard.resends import Resend, ResendResult
 from consumer.guard.rows import Place
 from consumer.guard.schema import check_schema
 from consumer.guard.shadows import Note
+from consumer.guard.traces import Double, Trace
 from consumer.model import Coordinates, Edition, Mail, Record, Row
 
 
@@ -88,6 +99,14 @@ class Desk:
         """Return what a record would find at each place, as the line's own look does."""
         standings = await self._lane.run(lambda c: rows.find(c, places)) if places else []
         return [standing.row for standing in standings]
+
+    async def traces(self, places: Sequence[Coordinates]) -> list[Trace]:
+        """Return the rows and letters of records, found by their coordinates alone."""
+        return await self._lane.run(lambda c: traces.traces(c, places)) if places else []
+
+    async def doubles(self, since: datetime) -> list[Double]:
+        """Return the keys of which a second acceptance came to light. Reads all histories."""
+        return await self._slow.run(lambda c: traces.doubles(c, since))
 
     async def stands(self, keys: Collection[str]) -> Mapping[str, Stands]:
         return await self._lane.run(lambda c: imports.stands(c, keys))

@@ -33,7 +33,7 @@ ENVIRONMENT = "production"  # no allow-list: as in earnest
 PARTITIONS = 4
 TAIL = 800  # mails behind the last that counts: twice what the service has in hand
 PATIENCE = 120.0  # seconds
-GLANCE = 0.02  # seconds between two looks at a counter; the clock is read with it, so nothing is lost
+GLANCE = 0.02  # seconds between two looks at a counter; the clock is read with it
 
 
 @dataclass(frozen=True, slots=True)

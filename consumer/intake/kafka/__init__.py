@@ -18,6 +18,7 @@ from consumer.intake.kafka.answers import CommitAnswer, Committed, Late, Lost
 from consumer.intake.kafka.client import guard_offset_fetch
 from consumer.intake.kafka.consumer import Consumer
 from consumer.intake.kafka.listener import Owner
+from consumer.intake.kafka.past import Past, Stretch
 from consumer.intake.kafka.producer import Producer
 from consumer.intake.kafka.reader import Reader, RecordGoneError
 
@@ -28,9 +29,11 @@ __all__ = [
     "Late",
     "Lost",
     "Owner",
+    "Past",
     "Producer",
     "Reader",
     "RecordGoneError",
+    "Stretch",
     "check_topics",
     "guard_offset_fetch",
 ]

@@ -1,0 +1,215 @@
+"""`sendonce audit`: the promise, held against the log: every record that is done has its end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing, contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final, TypeAlias
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from consumer import parts, settings
+from consumer.auditing import Audit, End, Finding
+from consumer.cli import printing
+from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
+from consumer.cli.guarded import at_desk, patiently
+from consumer.cli.moments import moment
+from consumer.cli.parked import second
+from consumer.guard.desk import Desk
+from consumer.guard.traces import Double
+from consumer.intake.kafka import Past, Stretch
+from consumer.model import MailType, OnUnknown, Record
+
+Judge: TypeAlias = Callable[[Sequence[Record]], Awaitable[list[Finding]]]
+
+_SINCE: Final = "24h"
+_IN_SHADOW: Final = "a service in shadow mode claims nothing: see `sendonce shadow-report`"
+_NAMED: Final = (End.LOST, End.UNTRACED)
+
+
+@dataclass(slots=True)
+class Report:
+    """`named`: the first of those that are told one by one."""
+
+    since: datetime
+    limit: int
+    stretches: Sequence[Stretch] = ()
+    ends: Counter[tuple[End, str]] = field(default_factory=Counter)
+    named: dict[End, list[Finding]] = field(default_factory=lambda: {end: [] for end in _NAMED})
+    twice: list[Double] = field(default_factory=list)
+    allowed: int = 0  # second acceptances that the type's own policy allowed
+
+    def add(self, found: Sequence[Finding]) -> None:
+        for one in found:
+            self.ends[one.end, one.detail] += 1
+            some = self.named.get(one.end)
+            if some is not None and len(some) < self.limit:
+                some.append(one)
+
+    def count(self, end: End) -> int:
+        return sum(number for (which, _), number in self.ends.items() if which is end)
+
+    def judge(self, doubles: Sequence[Double], types: Mapping[str, MailType]) -> None:
+        """Tell the second mails that a type's policy allowed from those that nobody did."""
+        resent = {name for name, one in types.items() if one.on_unknown is OnUnknown.RESEND}
+        self.twice = [one for one in doubles if one.mail_type not in resent]
+        self.allowed = len(doubles) - len(self.twice)
+
+    @property
+    def kept(self) -> bool:
+        return not self.twice and not self.count(End.LOST)
+
+
+@app.command()
+def audit(
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this one; repeatable.", show_default="those of the catalogue"),
+    ] = None,
+    since: Annotated[
+        str, typer.Option(metavar="TIME", help="Records from then on; 2h: hours ago.")
+    ] = _SINCE,
+    limit: Annotated[
+        int, typer.Option(min=0, help="Records of each kind that are named; all are counted.")
+    ] = 20,
+    config: ConfigOption = DEFAULT_CONFIG,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what became of each record that is done: nothing lost, nothing twice, held to account.
+
+    Reads the topics once more, up to the group's committed offsets, and looks for each record's
+    row, letter or rule. Exit code 1 where one has none, or where a mail was accepted twice that
+    its type's policy had not allowed. Writes nothing, and disturbs nobody.
+
+    Examples:
+      sendonce audit
+      sendonce audit --since 7d --topic orders --json
+    """
+    found = settings.load(config)
+    if found.safety.mode == "shadow":
+        raise StopError(_IN_SHADOW)
+    reading = parts.reading(lambda: found, parts.open_catalogue(found))
+    catalogue = reading.making.catalogue
+    report = Report(_begin(since, found.guard.retention), limit)
+
+    async def look(desk: Desk) -> None:
+        past = Past(parts.cluster(lambda: found.kafka), found.kafka.group_id)
+        async with aclosing(past), aclosing(reading):
+            report.stretches = await past.stretches(topic or catalogue.topics, report.since)
+            await _look(report, past, lambda some: Audit(reading).of(desk, some), shown=not as_json)
+        report.judge(await patiently(desk.doubles(report.since)), catalogue.types)
+
+    at_desk(config, look, patience=None)
+    if as_json:
+        printing.document(_facts(report))
+    else:
+        _tell(report)
+    if not report.kept:
+        raise typer.Exit(1)
+
+
+def _begin(since: str, retention: float) -> datetime:
+    """Rows are forgotten after `guard.retention`: of what is older nothing can be said."""
+    remembered = datetime.now(UTC) - timedelta(seconds=retention)
+    return max(moment(since, "--since") or remembered, remembered)
+
+
+async def _look(report: Report, past: Past, judge: Judge, *, shown: bool) -> None:
+    with _progress(sum(map(len, report.stretches)), shown=shown) as advance:
+        for stretch in report.stretches:
+            async with aclosing(past.pages(stretch)) as pages:
+                async for records in pages:
+                    report.add(await patiently(judge(records)))
+                    advance(len(records))
+
+
+@contextmanager
+def _progress(offsets: int, *, shown: bool) -> Iterator[Callable[[int], None]]:
+    """Yield what counts records; on a terminal a bar says how far they are read."""
+    console = Console(stderr=True)
+    with Progress(
+        console=console, transient=True, disable=not (shown and console.is_terminal)
+    ) as bar:
+        task = bar.add_task("records", total=offsets)
+        yield lambda records: bar.advance(task, records)
+
+
+# ── What is told
+
+
+def _facts(report: Report) -> dict[str, object]:
+    return {
+        "kept": report.kept,
+        "since": report.since,
+        "records": report.ends.total(),
+        "ahead": sum(stretch.ahead for stretch in report.stretches),
+        "ends": [
+            {"end": end, "detail": detail, "records": number}
+            for (end, detail), number in _in_order(report.ends)
+        ],
+        "lost": [_fact(one) for one in report.named[End.LOST]],
+        "untraced": [_fact(one) for one in report.named[End.UNTRACED]],
+        "accepted_twice": [
+            {"idempotency_key": one.key, "mail_type": one.mail_type} for one in report.twice
+        ],
+        "accepted_twice_allowed": report.allowed,
+        "partitions": [
+            {"topic": one.partition.topic, "partition": one.partition.number, "from": one.first,
+             "to": one.end, "ahead": one.ahead}
+            for one in report.stretches
+        ],
+    }  # fmt: skip
+
+
+def _in_order(ends: Counter[tuple[End, str]]) -> list[tuple[tuple[End, str], int]]:
+    order = list(End)
+    return sorted(ends.items(), key=lambda item: (order.index(item[0][0]), item[0][1]))
+
+
+def _fact(one: Finding) -> dict[str, object]:
+    return {**asdict(one.at), "mail_type": one.mail_type, "idempotency_key": one.key,
+            "detail": one.detail}  # fmt: skip
+
+
+def _tell(report: Report) -> None:
+    rows = [(number, end, detail) for (end, detail), number in _in_order(report.ends)]
+    printing.table(("records", "became", ""), rows)
+    printing.say()
+    for end, some in report.named.items():
+        for one in some:
+            printing.say(f"{end}: {_named(one)}", "red" if end is End.LOST else "")
+        if (more := report.count(end) - len(some)) > 0:
+            printing.say(f"{end}: and {more} more; see --limit", "dim")
+    for double in report.twice:
+        printing.say(f"accepted twice: sendonce show {double.key}", "red")
+    printing.say(_covered(report), "dim")
+    printing.say(_verdict(report), "bold" if report.kept else "bold red")
+
+
+def _named(one: Finding) -> str:
+    at = one.at
+    what = " ".join(filter(None, (one.mail_type, one.key)))
+    return f"{at.topic}/{at.partition}@{at.offset} {what}: {one.detail}"
+
+
+def _covered(report: Report) -> str:
+    topics = ", ".join(sorted({one.partition.topic for one in report.stretches}))
+    ahead = sum(one.ahead for one in report.stretches)
+    return (
+        f"{report.ends.total()} records of {topics} since {second(report.since)}, up to what the"
+        f" group has committed; {ahead} offsets lie ahead"
+    )
+
+
+def _verdict(report: Report) -> str:
+    lost, twice = report.count(End.LOST), len(report.twice)
+    if not report.kept:
+        again = "; publish a lost event again: its key is free" if lost else ""
+        return f"{lost} lost, {twice} accepted twice{again}"
+    allowed = f"; {report.allowed} second mails, as their types allow" if report.allowed else ""
+    return f"nothing lost, nothing twice{allowed}"

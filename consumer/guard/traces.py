@@ -1,0 +1,85 @@
+"""What is left of a record where it was taken in hand: its rows and letters, by coordinates alone.
+
+Whatever the catalogue makes of the record today, and whatever its key was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from consumer.guard.letters import LetterStatus
+from consumer.model import Coordinates, Reason, Status
+
+FIND = """
+    WITH i AS MATERIALIZED (
+        SELECT * FROM unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[])
+               WITH ORDINALITY AS i(t, p, o, ts, n))
+    SELECT i.n, m.idempotency_key, m.event_type, m.status, NULL AS reason
+      FROM i JOIN sent_message m ON m."offset" = i.o AND m."partition" = i.p AND m.topic = i.t
+                                AND m.record_timestamp = i.ts
+    UNION ALL
+    SELECT i.n, d.idempotency_key, d.event_type, d.status, d.reason
+      FROM i JOIN dead_letter d ON d."offset" = i.o AND d."partition" = i.p AND d.topic = i.t
+                               AND d.record_timestamp = i.ts
+"""
+DOUBLES = """
+    SELECT DISTINCT h.idempotency_key AS key, m.event_type AS mail_type
+      FROM history h LEFT JOIN sent_message m USING (idempotency_key)
+     WHERE h.event = 'double' AND h.last_at >= $1 ORDER BY 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RowTrace:
+    key: str
+    mail_type: str
+    status: Status
+
+
+@dataclass(frozen=True, slots=True)
+class LetterTrace:
+    key: str | None
+    mail_type: str | None
+    status: LetterStatus
+    reason: Reason
+
+
+@dataclass(slots=True)
+class Trace:
+    """Several rows: one a mail type, and one a version, where a person had a mail sent again."""
+
+    rows: list[RowTrace]
+    letters: list[LetterTrace]
+
+
+@dataclass(frozen=True, slots=True)
+class Double:
+    """A key that was really accepted twice. `mail_type`: None where its row is pruned."""
+
+    key: str
+    mail_type: str | None
+
+
+async def traces(connection: Any, places: Sequence[Coordinates]) -> list[Trace]:
+    """Return what stands at each place."""
+    found = [Trace([], []) for _ in places]
+    columns = zip(
+        *((at.topic, at.partition, at.offset, at.timestamp) for at in places), strict=True
+    )
+    for values in await connection.fetch(FIND, *columns):
+        trace = found[values["n"] - 1]
+        named = values["idempotency_key"], values["event_type"]
+        if values["reason"] is None:
+            trace.rows.append(RowTrace(*named, Status(values["status"])))
+        else:
+            status, reason = LetterStatus(values["status"]), Reason(values["reason"])
+            trace.letters.append(LetterTrace(*named, status, reason))
+    return found
+
+
+async def doubles(connection: Any, since: datetime) -> list[Double]:
+    """Return the keys of which a second acceptance came to light since then."""
+    return [Double(*values) for values in await connection.fetch(DOUBLES, since)]
