@@ -59,7 +59,7 @@ class Aside:
         if fresh:
             bad = await self.fuses.judge(record, bad, hold)
         with hold.fixed():
-            await self.guard.park(record, bad)
+            await self.guard.park(record, bad, fresh=fresh)
         if bad.reason is Reason.FUSED:
             self.fuses.mark_topic(record.coordinates)
         log.warning(

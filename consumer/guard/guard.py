@@ -137,9 +137,9 @@ class Guard:
 
     # ── What is set aside
 
-    async def park(self, record: Record, bad: Bad) -> None:
-        """Open a dead letter for a record without a row of its own."""
-        await self._rest.run(lambda c: parking.park(c, record, bad, self._privacy))
+    async def park(self, record: Record, bad: Bad, *, fresh: bool = False) -> None:
+        """Open a dead letter for a record without a row of its own; `fresh`: it came from Kafka."""
+        await self._rest.run(lambda c: parking.park(c, record, bad, self._privacy, fresh=fresh))
 
     async def park_too(self, record: Record, mail_type: str, row: Row) -> RecordResult:
         """Park a record beside `row` (`AlsoParked`). `Fenced`: the row moved on, judge again."""

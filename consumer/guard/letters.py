@@ -24,7 +24,9 @@ LONGEST_NAME = (
 )
 LONGEST_DETAIL = 4000  # characters
 
-# $15: a letter that a person gave up stays given up when its record merely comes by again.
+# $15: a letter that a person gave up stays given up when its record merely comes by again. $17: and
+# one that is parked for an open row stays as it is, when a record from Kafka cannot be read by this
+# deploy: the service is at it, with the edition that the row was made with.
 UPSERT = """
     INSERT INTO dead_letter AS d (idempotency_key, event_type, reason, detail, status, topic,
         "partition", "offset", record_timestamp, record_key, record_value, header_names,
@@ -42,6 +44,11 @@ UPSERT = """
            header_values = CASE WHEN {anew} THEN excluded.header_values ELSE d.header_values END,
            sealed = CASE WHEN {anew} THEN excluded.sealed ELSE d.sealed END,
            wiped_at = CASE WHEN {anew} THEN NULL ELSE d.wiped_at END
+     WHERE NOT ($17 AND d.status = 'parked' AND EXISTS (
+           SELECT FROM sent_message m
+            WHERE m."offset" = d."offset" AND m."partition" = d."partition" AND m.topic = d.topic
+              AND m.record_timestamp = d.record_timestamp AND m.event_type = d.event_type
+              AND m.status IN ('waiting', 'unknown')))
 """.format(anew="d.wiped_at IS NOT NULL AND NOT ($15 AND d.status = 'discarded')")  # noqa: S608 - the condition is ours
 
 # Settled with its row: every letter of the key, and every one of the row's own record. Not those of
@@ -105,6 +112,7 @@ async def write(
     key: str | None,
     mail_type: str | None,
     discarded_stays: bool = False,
+    parked_stays: bool = False,
 ) -> None:
     """Insert the letter, or count one more failure of the one that this record has."""
     parked, kind = letter.check_in is not None, _name(mail_type)
@@ -113,7 +121,7 @@ async def write(
         UPSERT, _name(key), kind, letter.reason, _plain(letter.detail, LONGEST_DETAIL),
         LetterStatus.PARKED if parked else LetterStatus.OPEN, *_place(record), *columns_of(kept),
         timedelta(seconds=letter.check_in) if letter.check_in is not None else None,
-        discarded_stays, kept.sealed,
+        discarded_stays, kept.sealed, parked_stays,
     )  # fmt: skip
 
 

@@ -75,11 +75,14 @@ class Due:
     replay: bool = False
 
 
-async def park(connection: Any, record: Record, bad: Bad, privacy: Privacy) -> None:
-    """Open a dead letter for a record of which no mail can come, or which is refused."""
+async def park(connection: Any, record: Record, bad: Bad, privacy: Privacy, *, fresh: bool) -> None:
+    """Open a dead letter for a record of which no mail can come, or which is refused.
+
+    `fresh`: it came from Kafka, so what is parked for its open row is not ended by this.
+    """
     await letters.write(
-        connection, record, Letter(bad.reason, bad.detail), privacy,
-        key=bad.idempotency_key, mail_type=bad.event_type, discarded_stays=True,
+        connection, record, Letter(bad.reason, bad.detail), privacy, key=bad.idempotency_key,
+        mail_type=bad.event_type, discarded_stays=True, parked_stays=fresh,
     )  # fmt: skip
 
 

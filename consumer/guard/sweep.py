@@ -1,9 +1,11 @@
 """Open rows that nobody will come back for: found by age, with a mark that never passes one.
 
 A row needs the sweep while no letter of its own record is parked (or open) for it: the resolver is
-driven by letters. An open one that says how a mail ended, of a row that is `waiting`, is out of
-date: while one worker ended it (gave up asking, used its attempts up), a slower one had taken it
-over, and was called back before it sent.
+driven by letters. An open one has to tell of the row. One without the key of an `unknown` row does
+not: a deploy could not read the record while it waited, and then another record of its key was
+flown on the row. One that says how a mail ended, of a row that is `waiting`, is out of date: while
+one worker ended it (gave up asking, used its attempts up), a slower one had taken it over, and was
+called back before it sent.
 
 Whatever is opened again later is claimed again, with a new `claimed_at`, so what lies below the
 mark stays done.
@@ -58,9 +60,9 @@ OPEN = """
             SELECT FROM dead_letter d
              WHERE d."offset" = m."offset" AND d."partition" = m."partition" AND d.topic = m.topic
                AND d.record_timestamp = m.record_timestamp AND d.event_type = m.event_type
-               AND (d.status = 'parked' OR d.status = 'open' AND NOT (
-                    m.status = 'waiting'
-                    AND d.reason IN ('unknown', 'exhausted', 'rejected', 'fused')))))
+               AND (d.status = 'parked' OR d.status = 'open' AND CASE m.status
+                    WHEN 'unknown' THEN coalesce(d.idempotency_key = m.idempotency_key, false)
+                    ELSE d.reason NOT IN ('unknown', 'exhausted', 'rejected', 'fused') END)))
      ORDER BY m.claimed_at
 """
 ROWS = f"SELECT {COLUMNS} FROM sent_message m WHERE m.idempotency_key = ANY($1::text[])"  # noqa: S608 - the columns are ours

@@ -7,8 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import orjson
+
 from tests.chaos.kinds import CLASSES, KINDS
 from tests.chaos.world import World
+from tests.whole.commands import run
 from tests.whole.reckoning import reckon
 
 RESENDS = {kind.name for kind in KINDS if kind.on_unknown == "resend"}
@@ -57,8 +60,12 @@ async def tally(world: World) -> Tally:
     many = {key: ids for key, ids in accepted.items() if len(ids) > 1}
     fine = {key for key, ids in many.items() if _may(rows.get(key), key in doubted, len(ids))}
     twice = sorted(set(many) - fine)
-    problems = {name: list(what) for name, what in found.problems.items() if what}
+    problems: dict[str, Sequence[object]] = {
+        name: list(what) for name, what in found.problems.items() if what
+    }
     problems.pop("accepted twice", None)
+    if missed := await _missed(world, found.records):
+        problems["audit"] = missed
     suspects = [*twice, *(k for what in problems.values() for k in what if isinstance(k, str))]
     return Tally(
         records=found.records,
@@ -73,6 +80,15 @@ async def tally(world: World) -> Tally:
         evidence=_evidence(rows, doubted),
         stories=[dict(r) for r in await world.stack.sql(STORIES, suspects[:SHOWN])],
     )
+
+
+async def _missed(world: World, records: int) -> list[str]:
+    """Ask the service's own audit as well; it has to come to the same."""
+    ran = await run(world.stack, "audit", "--since", "1d", "--json")
+    told = orjson.loads(ran.output)
+    untold = [f"{told['records']} records"] if told["records"] != records else []
+    named = [*told["lost"], *told["untraced"], *told["accepted_twice"]]
+    return [*untold, *map(str, named)]
 
 
 def _may(row: Any, doubted: bool, copies: int) -> bool:  # noqa: FBT001 - one caller

@@ -109,8 +109,9 @@ class SimGuard:
 
     # ── What is set aside
 
-    async def park(self, record: Record, bad: Bad) -> None:
-        await self._run("park", lambda store: store.park(record, bad), _at(record), bad.reason)
+    async def park(self, record: Record, bad: Bad, *, fresh: bool = False) -> None:
+        park = lambda store: store.park(record, bad, fresh=fresh)  # noqa: E731 - one of many
+        await self._run("park", park, _at(record), bad.reason)
 
     async def park_too(self, record: Record, mail_type: str, row: Row) -> RecordResult:
         park = lambda store: store.park_too(record, mail_type, row)  # noqa: E731 - one of many

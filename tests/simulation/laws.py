@@ -133,7 +133,10 @@ def settled(world: World) -> bool:
             return False
     if any(_waits(world, letter) for letter in db.letters.values()):
         return False
-    return not any(row.outcome_due or _is_open(world, row) for row in db.rows.values())
+    return not any(
+        row.outcome_due or _is_open(world, row) or _is_untold(world, row)
+        for row in db.rows.values()
+    )
 
 
 def _is_open(world: World, row: Message) -> bool:
@@ -141,6 +144,13 @@ def _is_open(world: World, row: Message) -> bool:
     if row.status is Status.WAITING:
         return not _shown(world, row, but=ENDED)
     return row.status is Status.SENDING
+
+
+def _is_untold(world: World, row: Message) -> bool:
+    """Whoever is shown it is shown its key; what a deploy made of its record alone says nothing."""
+    return row.status is Status.UNKNOWN and not any(
+        letter.key == row.key for letter in _showing(world, row)
+    )
 
 
 def at_the_end(world: World) -> None:
@@ -162,7 +172,7 @@ def at_the_end(world: World) -> None:
 def _ended(world: World, row: Message) -> None:
     if _is_open(world, row):
         raise broken("stuck", f"{row.key} is {row.status}: {row.error}")
-    if row.status is Status.UNKNOWN and not _shown(world, row):
+    if _is_untold(world, row):
         raise broken("L6", f"{row.key} is unknown, and no dead letter says so")
     mails = world.ledger.of(row.key)
     if row.status in (Status.FAILED, Status.EXPIRED) and mails:
@@ -175,14 +185,19 @@ def _waits(world: World, letter: StoredLetter) -> bool:
 
 
 def _shown(world: World, row: Message, but: tuple[Reason, ...] = ()) -> bool:
-    """A letter of its own record, open, or parked until a deploy can read it again."""
-    return any(
-        letter.at == row.at
-        and letter.status in OPEN_LETTER
-        and letter.reason not in (*REFUSED, *but)
-        and not _waits(world, letter)
+    return any(letter.reason not in but for letter in _showing(world, row))
+
+
+def _showing(world: World, row: Message) -> list[StoredLetter]:
+    """Return letters of its own record, open, or parked until a deploy can read it again."""
+    return [
+        letter
         for letter in world.database.store.letters()
-    )
+        if letter.at == row.at
+        and letter.status in OPEN_LETTER
+        and letter.reason not in REFUSED
+        and not _waits(world, letter)
+    ]
 
 
 def _upstream_heard(world: World) -> None:

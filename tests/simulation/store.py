@@ -117,8 +117,8 @@ class Store:
 
     # ── What is set aside
 
-    def park(self, record: Record, bad: Bad) -> None:
-        store_letters.park(self.db, record, bad)
+    def park(self, record: Record, bad: Bad, *, fresh: bool = False) -> None:
+        store_letters.park(self.db, record, bad, fresh=fresh)
 
     def park_too(self, record: Record, mail_type: str, row: Row) -> RecordResult:
         return store_letters.park_too(self.db, record, mail_type, row)

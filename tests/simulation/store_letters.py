@@ -32,6 +32,7 @@ def write(
     key: str | None,
     mail_type: str | None,
     discarded_stays: bool = False,
+    parked_stays: bool = False,
 ) -> None:
     """INSERT .. ON CONFLICT DO UPDATE, on the coordinates and the type (a type may be missing)."""
     db.letter_ids += 1  # an identity counts on, also where the row was there
@@ -45,12 +46,22 @@ def write(
             db.now, db.now, check_at, record.coordinates,
         )  # fmt: skip
         db.letters[stored.place] = stored
-    else:
+    elif not (parked_stays and _is_at_work(db, stored)):
         _fail_again(db, stored, letter, key, check_at)
         if not (discarded_stays and stored.status is LetterStatus.DISCARDED):
             stored.status = status
         stored.replay = stored.replay and parked
     stored.check()
+
+
+def _is_at_work(db: Database, letter: StoredLetter) -> bool:
+    """Say whether it is parked for an open row of its own record."""
+    return letter.status is LetterStatus.PARKED and any(
+        row.at == letter.at
+        and row.mail_type == letter.mail_type
+        and row.status in (Status.WAITING, Status.UNKNOWN)
+        for row in db.rows.values()
+    )
 
 
 def _fail_again(
@@ -81,10 +92,10 @@ def _is_settled_with(letter: StoredLetter, row: Message) -> bool:
 # ── Records set aside
 
 
-def park(db: Database, record: Record, bad: Bad) -> None:
+def park(db: Database, record: Record, bad: Bad, *, fresh: bool) -> None:
     write(
-        db, record, Letter(bad.reason, bad.detail),
-        key=bad.idempotency_key, mail_type=bad.event_type, discarded_stays=True,
+        db, record, Letter(bad.reason, bad.detail), key=bad.idempotency_key,
+        mail_type=bad.event_type, discarded_stays=True, parked_stays=fresh,
     )  # fmt: skip
 
 
@@ -175,7 +186,9 @@ def _own_is_open(db: Database, beside: StoredLetter) -> bool:
     if row is None or row.at is None:
         return False
     own = db.letters.get((row.at, row.mail_type))
-    return own is not None and own.status is LetterStatus.OPEN
+    if own is None or own.status is not LetterStatus.OPEN:
+        return False
+    return row.status is not Status.UNKNOWN or own.key == row.key
 
 
 def wait_for_deploy(db: Database, letter: DeadLetter, seconds: float) -> None:

@@ -57,8 +57,14 @@ def _is_left_open(db: Database, row: Message, until: float) -> bool:
     letter = None if row.at is None else db.letters.get((row.at, row.mail_type))
     if row.status is Status.SENDING or letter is None or letter.status not in OPEN_LETTER:
         return True
-    open_one = letter.status is LetterStatus.OPEN
-    return row.status is Status.WAITING and open_one and letter.reason in ENDED
+    return letter.status is LetterStatus.OPEN and not speaks_of(row, letter)
+
+
+def speaks_of(row: Message, letter: StoredLetter) -> bool:
+    """Say whether an open letter of an open row's record tells of the row itself."""
+    if row.status is Status.UNKNOWN:
+        return letter.key == row.key
+    return letter.reason not in ENDED
 
 
 def prune(db: Database, retention: float, limit: int) -> int:

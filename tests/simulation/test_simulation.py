@@ -23,6 +23,7 @@ BUGS = {
     81: "an unknown mail, by policy once more from another account: the guard refused it for ever",
     837: "the same, after a rolling deploy",
     700055418: "a letter was due while its record's own flight failed: all its attempts once more",
+    810005440: "a deploy that cannot read an unknown mail's record ends the search for evidence",
     990794937459: "a stop cut off the write of an acceptance in the resolver's hands: sent again",
 }
 

@@ -38,8 +38,11 @@ async def park(twins: Twins, random: Random) -> str:
         random.choice(list(Reason)), "what", random.choice((None, *TYPES)),
         random.choice((None, *KEYS)),
     )  # fmt: skip
-    await twins.both(twins.guards[0].park(at, bad), lambda: twins.store.park(at, bad))
-    return f"park record {at.offset}: {bad}"
+    fresh, guard = random.random() < 0.5, twins.guards[0]
+    await twins.both(
+        guard.park(at, bad, fresh=fresh), lambda: twins.store.park(at, bad, fresh=fresh)
+    )
+    return f"park record {at.offset}: {bad}{', fresh' if fresh else ''}"
 
 
 async def park_too(twins: Twins, random: Random) -> str:

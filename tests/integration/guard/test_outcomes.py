@@ -100,6 +100,21 @@ async def test_a_record_that_fails_again_has_one_letter(guard: Guard) -> None:
     assert counts == {Reason.UNKNOWN_TYPE: 3, Reason.INVALID: 1}
 
 
+async def test_a_record_that_comes_by_unread_does_not_end_what_is_parked_for_its_row(
+    guard: Guard,
+) -> None:
+    """The service is at it, with the edition that its row was made with; else a person is asked."""
+    item, _ = await flown(guard, MarkUnknown("reset", "file"))
+    unread = Bad(Reason.INVALID, "this deploy cannot map it", "order.receipt")
+    await guard.park(item.record, unread, fresh=True)
+    (letter,) = await guard.dead_letters()
+    assert (letter.reason, letter.status) == (Reason.UNKNOWN, LetterStatus.PARKED)
+    assert letter.failures == 1
+    await guard.park(item.record, unread)
+    (letter,) = await guard.dead_letters()
+    assert (letter.reason, letter.status) == (Reason.INVALID, LetterStatus.OPEN)
+
+
 async def test_a_hostile_text_cannot_stop_its_own_dead_letter(guard: Guard) -> None:
     bad = Bad(Reason.UNKNOWN_TYPE, "x\0\ud800" * 9000, event_type="t\0\ud800" * 9000)
     await guard.park(record(), bad)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from consumer.guard import Guard, LetterStatus
 from consumer.model import (
+    Bad,
     Claim,
     Fenced,
     MarkFailed,
     MarkParked,
     MarkSent,
+    MarkUnknown,
     MarkWaiting,
     Reason,
     Recorded,
@@ -124,6 +127,28 @@ async def test_a_waiting_row_is_not_left_to_a_letter_that_says_it_ended(
     (due,) = await guard.take_due()
     assert due.row is not None
     assert due.row.status is Status.WAITING
+    assert await guard.stale(10) == []
+
+
+async def test_an_unknown_row_is_not_left_to_a_letter_that_says_nothing_of_it(
+    guard: Guard, sql: Sql
+) -> None:
+    """A deploy could not read its record while it waited; another record's flight went wrong."""
+    item, other = claim(), record()
+    lease = granted(await guard.claim(item)).lease
+    await guard.record(lease, MarkWaiting("called back", release=True), item.mail, item.record)
+    await guard.park(item.record, Bad(Reason.INVALID, "cannot be mapped", KIND), fresh=True)
+    taken = again(replace(item, record=other), await row_of(guard, item))
+    lease = granted(await guard.claim(taken)).lease
+    await guard.record(lease, MarkUnknown("reset", "file"), item.mail, other)
+    (beside,) = [one for one in await guard.dead_letters() if one.status is LetterStatus.PARKED]
+    await guard.share_fate(beside)
+    assert LetterStatus.PARKED in {one.status for one in await guard.dead_letters()}, "not yet"
+
+    await sql(DEAD, "20 min")
+    (left,) = await guard.stale(10)
+    assert isinstance(await guard.park_too(item.record, KIND, left), Recorded)
+    assert {one.reason for one in await guard.dead_letters()} == {Reason.UNKNOWN}
     assert await guard.stale(10) == []
 
 
