@@ -11,8 +11,9 @@ that is too old by now, nobody can say more than that.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, assert_never
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from consumer.model import Record, Row
     from consumer.reading import Reading
 
+_BEFORE = "nothing earlier of its partition stands there: did the group begin behind it?"
 _AT_WORK = (LetterStatus.OPEN, LetterStatus.PARKED)
 
 
@@ -69,10 +71,11 @@ class Audit:
     """Looks at records that are committed already.
 
     An offset is committed when what became of its record is written: what is not there now never
-    was.
+    was. Unless the group began behind it: nothing of its partition stands there from before.
     """
 
     reading: Reading
+    _firsts: dict[tuple[str, int], float] = field(default_factory=dict)
 
     async def of(self, desk: Desk, records: Sequence[Record]) -> list[Finding]:
         places = [record.coordinates for record in records]
@@ -90,12 +93,22 @@ class Audit:
             if isinstance(read, Mail)
         ]
         rows = iter(await desk.look(mails))
-        return [
+        found = [
             self._of_mail(record.coordinates, read, next(rows))
             if isinstance(read, Mail)
             else _unmailed(record.coordinates, read)
             for record, read in zip(records, reads, strict=True)
         ]
+        return [await self._begun(desk, one) if one.end is End.LOST else one for one in found]
+
+    async def _begun(self, desk: Desk, lost: Finding) -> Finding:
+        place = lost.at.topic, lost.at.partition
+        if place not in self._firsts:
+            first = await desk.first_trace(*place)
+            self._firsts[place] = math.inf if first is None else first
+        if self._firsts[place] < lost.at.offset:
+            return lost
+        return replace(lost, end=End.UNTRACED, detail=_BEFORE)
 
     def _of_mail(self, at: Coordinates, mail: Mail, row: Row | None) -> Finding:
         named = mail.type.name, mail.key

@@ -28,6 +28,7 @@ from consumer.model import MailType, OnUnknown, Record
 Judge: TypeAlias = Callable[[Sequence[Record]], Awaitable[list[Finding]]]
 
 _SINCE: Final = "24h"
+_AHEAD: Final = timedelta(hours=1)  # by which Kafka takes records of the future, unless it is told
 _IN_SHADOW: Final = "a service in shadow mode claims nothing: see `sendonce shadow-report`"
 _NAMED: Final = (End.LOST, End.UNTRACED)
 
@@ -115,7 +116,7 @@ def audit(
 
 def _begin(since: str, retention: float) -> datetime:
     """Rows are forgotten after `guard.retention`: of what is older nothing can be said."""
-    remembered = datetime.now(UTC) - timedelta(seconds=retention)
+    remembered = datetime.now(UTC) - timedelta(seconds=retention) + _AHEAD
     return max(moment(since, "--since") or remembered, remembered)
 
 

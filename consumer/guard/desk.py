@@ -104,6 +104,10 @@ class Desk:
         """Return the rows and letters of records, found by their coordinates alone."""
         return await self._lane.run(lambda c: traces.traces(c, places)) if places else []
 
+    async def first_trace(self, topic: str, partition: int) -> int | None:
+        """Return the first offset of a partition of which anything is known. May read all rows."""
+        return await self._slow.run(lambda c: traces.first(c, topic, partition))
+
     async def doubles(self, since: datetime) -> list[Double]:
         """Return the keys of which a second acceptance came to light. Reads all histories."""
         return await self._slow.run(lambda c: traces.doubles(c, since))

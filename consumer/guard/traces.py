@@ -25,6 +25,11 @@ FIND = """
       FROM i JOIN dead_letter d ON d."offset" = i.o AND d."partition" = i.p AND d.topic = i.t
                                AND d.record_timestamp = i.ts
 """
+FIRST = """
+    SELECT least(
+        (SELECT min(m."offset") FROM sent_message m WHERE m.topic = $1 AND m."partition" = $2),
+        (SELECT min(d."offset") FROM dead_letter d WHERE d.topic = $1 AND d."partition" = $2))
+"""
 DOUBLES = """
     SELECT DISTINCT h.idempotency_key AS key, m.event_type AS mail_type
       FROM history h LEFT JOIN sent_message m USING (idempotency_key)
@@ -77,6 +82,12 @@ async def traces(connection: Any, places: Sequence[Coordinates]) -> list[Trace]:
         else:
             status, reason = LetterStatus(values["status"]), Reason(values["reason"])
             trace.letters.append(LetterTrace(*named, status, reason))
+    return found
+
+
+async def first(connection: Any, topic: str, partition: int) -> int | None:
+    """Return the first offset of a partition of which anything stands there."""
+    found: int | None = await connection.fetchval(FIRST, topic, partition)
     return found
 
 

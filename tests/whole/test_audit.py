@@ -7,7 +7,7 @@ from datetime import timedelta
 import orjson
 import pytest
 
-from tests.whole.commands import run
+from tests.whole.commands import answer, run
 from tests.whole.events import receipt, receipts, reset
 from tests.whole.stack import Stack
 
@@ -84,6 +84,19 @@ async def test_a_second_mail_that_the_policy_allowed_is_told_apart(stack: Stack)
     assert b"nothing lost, nothing twice; 1 second mails" in told.output
     assert await worker.stop() == 0
     assert len([line for line in worker.lines() if line.get("event") == "partitions_assigned"]) == 1
+
+
+async def test_what_lies_before_the_groups_start_is_not_called_lost(stack: Stack) -> None:
+    """Law: `start_from` passes over what was there; nothing earlier stands there."""
+    stack.settings["kafka"] = {"start_from": "latest"}
+    await stack.publish(stack.orders, receipts(2, "before"), partition=0)
+    worker = await stack.worker().start().ready(60)
+    await worker.until(lambda: worker.said("start_position", topic=stack.orders), 30)
+    await stack.publish(stack.orders, receipts(3), partition=0)
+    await stack.finished(stack.orders)
+    assert await worker.stop() == 0
+    report = answer(await run(stack, "audit", "--json"))
+    assert {one["end"]: one["records"] for one in report["ends"]} == {"untraced": 2, "sent": 3}
 
 
 async def test_what_is_past_retention_is_pruned_at_once(stack: Stack) -> None:

@@ -27,6 +27,7 @@ class Stretch:
     """Offsets of one partition: from `first` up to `end`, which the group has not handled yet."""
 
     partition: Partition
+    since: int  # milliseconds since the epoch: older records are none of it
     first: int
     end: int
     ahead: int  # offsets from `end` on: still to come
@@ -50,16 +51,13 @@ class Past:
         """
         counts = await check_topics(self._cluster, topics)
         places = [TopicPartition(topic, n) for topic, count in counts.items() for n in range(count)]
+        instant = int(since.timestamp() * 1000)
         async with translated(self._cluster):
             await self._open()
-            firsts = await self._consumer.offsets_for_times(
-                dict.fromkeys(places, int(since.timestamp() * 1000))
-            )
+            firsts = await self._consumer.offsets_for_times(dict.fromkeys(places, instant))
             ends = await self._consumer.end_offsets(places)
-            return [
-                _stretch(place, firsts[place], await self._consumer.committed(place), ends[place])
-                for place in places
-            ]
+            behind = {place: await self._consumer.committed(place) for place in places}
+        return [_stretch(at, instant, firsts[at], behind[at], ends[at]) for at in places]
 
     async def pages(self, stretch: Stretch) -> AsyncGenerator[list[Record], None]:
         """Read a stretch. What compaction or retention took is passed over. Raises as above."""
@@ -75,7 +73,7 @@ class Past:
                 before, at = at, await self._consumer.position(place)
             if at == before:
                 raise KafkaUnreachableError(f"nothing was read within {PATIENCE:g} s")
-            yield [to_record(one) for one in batches.get(place, ()) if one.offset < stretch.end]
+            yield [to_record(one) for one in batches.get(place, ()) if _is_in(one, stretch)]
 
     async def _open(self) -> None:
         if self._consumer is None:
@@ -89,8 +87,15 @@ class Past:
             await ended(asyncio.create_task(consumer.stop()), CLOSE, consumer._client)  # noqa: SLF001 - no public way
 
 
-def _stretch(place: TopicPartition, first: Any, committed: int | None, end: int) -> Stretch:
+def _is_in(message: Any, stretch: Stretch) -> bool:
+    """Producers may give times: behind the first record of an instant there may be older ones."""
+    return bool(message.offset < stretch.end and message.timestamp >= stretch.since)
+
+
+def _stretch(
+    place: TopicPartition, since: int, first: Any, committed: int | None, end: int
+) -> Stretch:
     """`first`: the first record since the instant; None: there is none."""
     behind = 0 if committed is None else committed
     begin = behind if first is None else min(first.offset, behind)
-    return Stretch(Partition(*place), begin, behind, max(0, end - behind))
+    return Stretch(Partition(*place), since, begin, behind, max(0, end - behind))
