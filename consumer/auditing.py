@@ -12,7 +12,7 @@ that is too old by now, nobody can say more than that.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, assert_never
@@ -33,11 +33,12 @@ from consumer.model import (
 
 if TYPE_CHECKING:
     from consumer.guard.desk import Desk
-    from consumer.guard.traces import LetterTrace, Trace
+    from consumer.guard.traces import LetterTrace, RowTrace, Trace
     from consumer.model import Record, Row
     from consumer.reading import Reading
 
 _BEFORE = "nothing earlier of its partition stands there: did the group begin behind it?"
+_WITH_LETTER = tuple(f"{reason}:" for reason in (Reason.REJECTED, Reason.EXHAUSTED))
 _AT_WORK = (LetterStatus.OPEN, LetterStatus.PARKED)
 
 
@@ -51,8 +52,8 @@ class End(StrEnum):
     CLOSED = "closed"  # a person, or a later record of its key, closed its letter or row
     SKIPPED = "skipped"  # a written rule
     UNDER_WAY = "under_way"  # its row is open and has no letter: the sweep's, in minutes
-    UNTRACED = "untraced"  # nothing stands there, and what it was cannot be told any more
-    LOST = "lost"  # nothing stands there, and it should
+    UNTRACED = "untraced"  # nothing stands there, and whether something should cannot be told
+    LOST = "lost"  # nothing stands there, or no letter, and it should
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +76,12 @@ class Audit:
     """
 
     reading: Reading
+    types: Collection[str]  # of mails: others' on the same database say nothing
     _firsts: dict[tuple[str, int], float] = field(default_factory=dict)
 
     async def of(self, desk: Desk, records: Sequence[Record]) -> list[Finding]:
         places = [record.coordinates for record in records]
-        traces = await desk.traces(places)
+        traces = await desk.traces(places, self.types)
         found = [traced(at, trace) for at, trace in zip(places, traces, strict=True)]
         bare = [record for record, one in zip(records, found, strict=True) if one is None]
         others = iter(await self._untraced(desk, bare))
@@ -104,7 +106,7 @@ class Audit:
     async def _begun(self, desk: Desk, lost: Finding) -> Finding:
         place = lost.at.topic, lost.at.partition
         if place not in self._firsts:
-            first = await desk.first_trace(*place)
+            first = await desk.first_trace(*place, self.types)
             self._firsts[place] = math.inf if first is None else first
         if self._firsts[place] < lost.at.offset:
             return lost
@@ -113,7 +115,9 @@ class Audit:
     def _of_mail(self, at: Coordinates, mail: Mail, row: Row | None) -> Finding:
         named = mail.type.name, mail.key
         if row is not None:
-            return Finding(at, End.DUPLICATE, f"its key's row is {row.status}", *named)
+            # Who meets an open row waits for it, or is parked beside it with a letter of its own.
+            end = End.LOST if row.status in OPEN else End.DUPLICATE
+            return Finding(at, end, f"its key's row is {row.status}", *named)
         rule = self.reading.making.rules.holds_back(mail)
         match rule:
             case None:
@@ -133,15 +137,19 @@ def traced(at: Coordinates, trace: Trace) -> Finding | None:
         return _of_letter(at, letter) if letter else None
     if row.status is not Status.SENT and at_work:
         return _of_letter(at, at_work)
-    return Finding(at, *_of_row(row.status), row.mail_type, row.key)
+    return Finding(at, *_of_row(row, told=bool(trace.letters)), row.mail_type, row.key)
 
 
-def _of_row(status: Status) -> tuple[End, str]:
+def _of_row(row: RowTrace, *, told: bool) -> tuple[End, str]:
+    """`told`: a letter stands beside it, closed by now."""
+    status = row.status
     if status in OPEN:
-        return End.UNDER_WAY, status
+        return (End.LOST, f"{status}, and no letter") if row.old else (End.UNDER_WAY, status)
     match status:
         case Status.SENT:
             return End.SENT, ""
+        case Status.FAILED if (row.error or "").startswith(_WITH_LETTER):
+            return (End.CLOSED, f"row {status}") if told else (End.LOST, "failed, and no letter")
         case Status.FAILED:
             return End.REFUSED, status
         case Status.EXPIRED:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -15,6 +15,7 @@ from rich.progress import Progress
 
 from consumer import parts, settings
 from consumer.auditing import Audit, End, Finding
+from consumer.catalogue import Catalogue
 from consumer.cli import printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
 from consumer.cli.guarded import at_desk, patiently
@@ -30,6 +31,7 @@ Judge: TypeAlias = Callable[[Sequence[Record]], Awaitable[list[Finding]]]
 _SINCE: Final = "24h"
 _AHEAD: Final = timedelta(hours=1)  # by which Kafka takes records of the future, unless it is told
 _IN_SHADOW: Final = "a service in shadow mode claims nothing: see `sendonce shadow-report`"
+_PATIENCE: Final = 120.0  # seconds for a page: a registry may be asked, and all rows be read
 _NAMED: Final = (End.LOST, End.UNTRACED)
 
 
@@ -56,14 +58,20 @@ class Report:
         return sum(number for (which, _), number in self.ends.items() if which is end)
 
     def judge(self, doubles: Sequence[Double], types: Mapping[str, MailType]) -> None:
-        """Tell the second mails that a type's policy allowed from those that nobody did."""
+        """Tell the second mails that a type's policy allowed, after a doubt, from all others."""
         resent = {name for name, one in types.items() if one.on_unknown is OnUnknown.RESEND}
-        self.twice = [one for one in doubles if one.mail_type not in resent]
+        self.twice = [one for one in doubles if not (one.doubted and one.mail_type in resent)]
         self.allowed = len(doubles) - len(self.twice)
 
     @property
     def kept(self) -> bool:
-        return not self.twice and not self.count(End.LOST)
+        """Where records were handled and none of them left a trace, nothing is kept."""
+        return not self.twice and not self.count(End.LOST) and not self.blind
+
+    @property
+    def blind(self) -> bool:
+        told = sum(self.ends.values()) - self.count(End.UNTRACED) - self.count(End.SKIPPED)
+        return bool(self.count(End.UNTRACED)) and not told
 
 
 @app.command()
@@ -84,8 +92,8 @@ def audit(
     """Say what became of each record that is done: nothing lost, nothing twice, held to account.
 
     Reads the topics once more, up to the group's committed offsets, and looks for each record's
-    row, letter or rule. Exit code 1 where one has none, or where a mail was accepted twice that
-    its type's policy had not allowed. Writes nothing, and disturbs nobody.
+    row, letter or rule. Exit code 1 where one has none and should, where a mail was accepted twice
+    that its type's policy had not allowed, or where nothing can be told of any. Writes nothing.
 
     Examples:
       sendonce audit
@@ -95,15 +103,16 @@ def audit(
     if found.safety.mode == "shadow":
         raise StopError(_IN_SHADOW)
     reading = parts.reading(lambda: found, parts.open_catalogue(found))
-    catalogue = reading.making.catalogue
+    types, topics = _chosen(reading.making.catalogue, topic)
     report = Report(_begin(since, found.guard.retention), limit)
+    auditor = Audit(reading, types.keys())
 
     async def look(desk: Desk) -> None:
         past = Past(parts.cluster(lambda: found.kafka), found.kafka.group_id)
         async with aclosing(past), aclosing(reading):
-            report.stretches = await past.stretches(topic or catalogue.topics, report.since)
-            await _look(report, past, lambda some: Audit(reading).of(desk, some), shown=not as_json)
-        report.judge(await patiently(desk.doubles(report.since)), catalogue.types)
+            report.stretches = await past.stretches(topics, report.since)
+            await _look(report, past, lambda some: auditor.of(desk, some), shown=not as_json)
+        report.judge(await patiently(desk.doubles(report.since, types), _PATIENCE), types)
 
     at_desk(config, look, patience=None)
     if as_json:
@@ -112,6 +121,15 @@ def audit(
         _tell(report)
     if not report.kept:
         raise typer.Exit(1)
+
+
+def _chosen(
+    catalogue: Catalogue, topics: Sequence[str] | None
+) -> tuple[Mapping[str, MailType], Collection[str]]:
+    types = catalogue.types
+    if not topics:
+        return types, catalogue.topics
+    return {name: one for name, one in types.items() if one.topic in topics}, topics
 
 
 def _begin(since: str, retention: float) -> datetime:
@@ -125,7 +143,7 @@ async def _look(report: Report, past: Past, judge: Judge, *, shown: bool) -> Non
         for stretch in report.stretches:
             async with aclosing(past.pages(stretch)) as pages:
                 async for records in pages:
-                    report.add(await patiently(judge(records)))
+                    report.add(await patiently(judge(records), _PATIENCE))
                     advance(len(records))
 
 
@@ -148,6 +166,7 @@ def _facts(report: Report) -> dict[str, object]:
         "kept": report.kept,
         "since": report.since,
         "records": report.ends.total(),
+        "untold": report.count(End.UNTRACED),
         "ahead": sum(stretch.ahead for stretch in report.stretches),
         "ends": [
             {"end": end, "detail": detail, "records": number}
@@ -161,7 +180,7 @@ def _facts(report: Report) -> dict[str, object]:
         "accepted_twice_allowed": report.allowed,
         "partitions": [
             {"topic": one.partition.topic, "partition": one.partition.number, "from": one.first,
-             "to": one.end, "ahead": one.ahead}
+             "to": one.end, "ahead": one.ahead, "begun": one.begun}
             for one in report.stretches
         ],
     }  # fmt: skip
@@ -201,16 +220,18 @@ def _named(one: Finding) -> str:
 def _covered(report: Report) -> str:
     topics = ", ".join(sorted({one.partition.topic for one in report.stretches}))
     ahead = sum(one.ahead for one in report.stretches)
+    never = sum(not one.begun for one in report.stretches)
+    unread = f"; of {never} partitions it has committed nothing" if never else ""
     return (
         f"{report.ends.total()} records of {topics} since {second(report.since)}, up to what the"
-        f" group has committed; {ahead} offsets lie ahead"
+        f" group has committed; {ahead} offsets lie ahead{unread}"
     )
 
 
 def _verdict(report: Report) -> str:
-    lost, twice = report.count(End.LOST), len(report.twice)
+    lost, twice, untraced = report.count(End.LOST), len(report.twice), report.count(End.UNTRACED)
+    dark = f"; of {untraced} nothing can be told" if untraced else ""
     if not report.kept:
-        again = "; publish a lost event again: its key is free" if lost else ""
-        return f"{lost} lost, {twice} accepted twice{again}"
+        return f"{lost} lost, {twice} accepted twice{dark}"
     allowed = f"; {report.allowed} second mails, as their types allow" if report.allowed else ""
-    return f"nothing lost, nothing twice{allowed}"
+    return f"nothing lost, nothing twice{allowed}{dark}"

@@ -21,11 +21,9 @@ T = TypeVar("T")
 _PATIENCE: Final = 15.0  # seconds; the guard itself repeats for ever, a person does not
 
 
-def ask(
-    config: Path, question: Callable[[Guard], Awaitable[T]], patience: float | None = _PATIENCE
-) -> T:
-    """Open the guard of this configuration and put one question to it; `patience` as below."""
-    return asyncio.run(patiently(_opened(settings.load(config), question), patience))
+def ask(config: Path, question: Callable[[Guard], Awaitable[T]]) -> T:
+    """Open the guard of this configuration and put one question to it."""
+    return asyncio.run(patiently(_opened(settings.load(config), question)))
 
 
 def at_desk(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from typing import Final
 
 from consumer import __version__
 from consumer.guard import (
@@ -16,6 +17,7 @@ from consumer.guard import (
     rows,
     shadows,
     traces,
+    upkeep,
 )
 from consumer.guard.connections import SLOW_TIMEOUT, SLOW_TIMEOUTS
 from consumer.guard.forgetting import Forgetting, Forgotten
@@ -33,6 +35,9 @@ from consumer.guard.schema import check_schema
 from consumer.guard.shadows import Note
 from consumer.guard.traces import Double, Trace
 from consumer.model import Coordinates, Edition, Mail, Record, Row
+
+_HEARD: Final = 60.0  # seconds since a worker's last beat, in which it may still be at work
+_ROWS: Final = 1000  # a batch of pruning
 
 
 class Desk:
@@ -100,17 +105,18 @@ class Desk:
         standings = await self._lane.run(lambda c: rows.find(c, places)) if places else []
         return [standing.row for standing in standings]
 
-    async def traces(self, places: Sequence[Coordinates]) -> list[Trace]:
+    async def traces(self, places: Sequence[Coordinates], types: Collection[str]) -> list[Trace]:
         """Return the rows and letters of records, found by their coordinates alone."""
-        return await self._lane.run(lambda c: traces.traces(c, places)) if places else []
+        find = traces.traces
+        return await self._lane.run(lambda c: find(c, places, types)) if places else []
 
-    async def first_trace(self, topic: str, partition: int) -> int | None:
+    async def first_trace(self, topic: str, partition: int, types: Collection[str]) -> int | None:
         """Return the first offset of a partition of which anything is known. May read all rows."""
-        return await self._slow.run(lambda c: traces.first(c, topic, partition))
+        return await self._slow.run(lambda c: traces.first(c, topic, partition, types))
 
-    async def doubles(self, since: datetime) -> list[Double]:
+    async def doubles(self, since: datetime, types: Collection[str]) -> list[Double]:
         """Return the keys of which a second acceptance came to light. Reads all histories."""
-        return await self._slow.run(lambda c: traces.doubles(c, since))
+        return await self._slow.run(lambda c: traces.doubles(c, since, types))
 
     async def stands(self, keys: Collection[str]) -> Mapping[str, Stands]:
         return await self._lane.run(lambda c: imports.stands(c, keys))
@@ -144,6 +150,15 @@ class Desk:
 
     async def imported(self, after: str, limit: int) -> list[Past]:
         return await self._lane.run(lambda c: imports.page(c, after, limit))
+
+    # ── Upkeep
+
+    async def workers(self) -> int:
+        return await self._lane.run(lambda c: upkeep.alive(c, _HEARD))
+
+    async def prune(self, retention: float) -> int:
+        """Delete some of what is past its retention. 0: none left, or a worker is at it."""
+        return await self._slow.run(lambda c: upkeep.prune(c, retention, _ROWS))
 
     # ── Notes of a service in shadow mode
 

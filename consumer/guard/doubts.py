@@ -39,9 +39,7 @@ SHARE_FATE = """
                   JOIN dead_letter o ON o."offset" = m."offset" AND o."partition" = m."partition"
                    AND o.topic = m.topic AND o.record_timestamp = m.record_timestamp
                    AND o.event_type = m.event_type
-                 WHERE b.id = $1 AND o.status = 'open'
-                   AND (m.status <> 'unknown' OR o.idempotency_key = m.idempotency_key)) AS open
-            ) own
+                 WHERE b.id = $1 AND o.status = 'open') AS open) own
      WHERE d.id = $1 AND d.status = 'parked'
 """
 

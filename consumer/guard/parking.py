@@ -78,11 +78,13 @@ class Due:
 async def park(connection: Any, record: Record, bad: Bad, privacy: Privacy, *, fresh: bool) -> None:
     """Open a dead letter for a record of which no mail can come, or which is refused.
 
-    `fresh`: it came from Kafka, so what is parked for its open row is not ended by this.
+    `fresh`: it came from Kafka, so what is parked for its open row is not ended by this. A fuse's
+    letter is always written: closing it puts the fuse in again.
     """
+    stays = fresh and bad.reason is not Reason.FUSED
     await letters.write(
         connection, record, Letter(bad.reason, bad.detail), privacy, key=bad.idempotency_key,
-        mail_type=bad.event_type, discarded_stays=True, parked_stays=fresh,
+        mail_type=bad.event_type, discarded_stays=True, parked_stays=stays,
     )  # fmt: skip
 
 

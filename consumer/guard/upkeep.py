@@ -18,6 +18,7 @@ BEAT = """
     SELECT count(*) AS others, (SELECT count(*) FROM mine) AS mine
       FROM worker WHERE owner <> $1 AND seen_at > now() - $2::interval
 """
+ALIVE = "SELECT count(*) FROM worker WHERE seen_at > now() - $1::interval"
 LEAVE = "DELETE FROM worker WHERE owner = $1"
 
 # State and age stand in the DELETE itself: a row claimed again meanwhile is another row. `doomed`
@@ -72,6 +73,11 @@ async def beat(connection: Any, owner: str, live_for: float) -> int:
     """Say that this worker lives; return how many do, this one included."""
     row = await connection.fetchrow(BEAT, owner, timedelta(seconds=live_for))
     return int(row["others"]) + 1
+
+
+async def alive(connection: Any, live_for: float) -> int:
+    """Return how many workers live, as far as the database has heard."""
+    return int(await connection.fetchval(ALIVE, timedelta(seconds=live_for)))
 
 
 async def leave(connection: Any, owner: str) -> None:

@@ -95,7 +95,8 @@ def _is_settled_with(letter: StoredLetter, row: Message) -> bool:
 def park(db: Database, record: Record, bad: Bad, *, fresh: bool) -> None:
     write(
         db, record, Letter(bad.reason, bad.detail), key=bad.idempotency_key,
-        mail_type=bad.event_type, discarded_stays=True, parked_stays=fresh,
+        mail_type=bad.event_type, discarded_stays=True,
+        parked_stays=fresh and bad.reason is not Reason.FUSED,
     )  # fmt: skip
 
 
@@ -186,9 +187,7 @@ def _own_is_open(db: Database, beside: StoredLetter) -> bool:
     if row is None or row.at is None:
         return False
     own = db.letters.get((row.at, row.mail_type))
-    if own is None or own.status is not LetterStatus.OPEN:
-        return False
-    return row.status is not Status.UNKNOWN or own.key == row.key
+    return own is not None and own.status is LetterStatus.OPEN
 
 
 def wait_for_deploy(db: Database, letter: DeadLetter, seconds: float) -> None:

@@ -51,6 +51,24 @@ def test_a_letter_at_work_is_told_unless_the_mail_was_sent(
     assert (found.end is End.SENT) is (row is Status.SENT)
 
 
+@pytest.mark.parametrize("status", [Status.SENDING, Status.WAITING, Status.UNKNOWN])
+def test_a_row_that_is_open_for_long_without_a_letter_is_lost(status: Status) -> None:
+    found = traced(AT, Trace([RowTrace("k", "order.receipt", status, old=True)], []))
+    assert found is not None
+    assert found.end is End.LOST
+
+
+@pytest.mark.parametrize("reason", [Reason.REJECTED, Reason.EXHAUSTED])
+def test_what_failed_with_a_letter_is_lost_without_it(reason: Reason) -> None:
+    row = RowTrace("k", "order.receipt", Status.FAILED, f"{reason}: 422")
+    found = traced(AT, Trace([row], []))
+    assert found is not None
+    assert found.end is End.LOST
+    found = traced(AT, Trace([row], _letters(LetterStatus.DISCARDED)))
+    assert found is not None
+    assert found.end is End.CLOSED
+
+
 def test_of_several_types_at_one_record_a_sent_mail_is_told() -> None:
     found = traced(AT, Trace(_rows(Status.FAILED, Status.SENT), []))
     assert found is not None

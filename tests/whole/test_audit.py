@@ -77,7 +77,8 @@ async def test_a_second_mail_that_the_policy_allowed_is_told_apart(stack: Stack)
     await stack.finished(stack.accounts)
     await stack.sql(
         "INSERT INTO history (idempotency_key, event, epoch, attempt)"
-        " SELECT idempotency_key, 'double', 1, 2 FROM sent_message"
+        " SELECT idempotency_key, event, 1, 2"
+        "   FROM sent_message, unnest('{unknown,double}'::text[]) AS event"
     )
     told = await run(stack, "audit")
     assert told.code == 0, told.output

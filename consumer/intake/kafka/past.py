@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from aiokafka import TopicPartition
+from aiokafka.errors import OffsetOutOfRangeError
 
 from consumer.intake.cluster import Cluster, KafkaUnreachableError, Timing
 from consumer.intake.kafka.access import check_topics, translated
@@ -31,6 +32,7 @@ class Stretch:
     first: int
     end: int
     ahead: int  # offsets from `end` on: still to come
+    begun: bool = True  # False: the group has committed nothing here
 
     def __len__(self) -> int:
         return self.end - self.first
@@ -56,8 +58,11 @@ class Past:
             await self._open()
             firsts = await self._consumer.offsets_for_times(dict.fromkeys(places, instant))
             ends = await self._consumer.end_offsets(places)
-            behind = {place: await self._consumer.committed(place) for place in places}
-        return [_stretch(at, instant, firsts[at], behind[at], ends[at]) for at in places]
+            behind = await asyncio.gather(*map(self._consumer.committed, places))
+        return [
+            _stretch(at, instant, firsts[at], committed, ends[at])
+            for at, committed in zip(places, behind, strict=True)
+        ]
 
     async def pages(self, stretch: Stretch) -> AsyncGenerator[list[Record], None]:
         """Read a stretch. What compaction or retention took is passed over. Raises as above."""
@@ -66,14 +71,23 @@ class Past:
         self._consumer.seek(place, stretch.first)
         at = stretch.first
         while at < stretch.end:
+            before = at
             async with translated(self._cluster):
-                batches = await self._consumer.getmany(
-                    place, timeout_ms=int(PATIENCE * 1000), max_records=PAGE
-                )
-                before, at = at, await self._consumer.position(place)
+                batches = await self._more(place)
+                at = await self._consumer.position(place)
             if at == before:
                 raise KafkaUnreachableError(f"nothing was read within {PATIENCE:g} s")
             yield [to_record(one) for one in batches.get(place, ()) if _is_in(one, stretch)]
+
+    async def _more(self, place: TopicPartition) -> Any:
+        try:
+            return await self._consumer.getmany(
+                place, timeout_ms=int(PATIENCE * 1000), max_records=PAGE
+            )
+        except OffsetOutOfRangeError:  # retention took some meanwhile
+            first = (await self._consumer.beginning_offsets([place]))[place]
+            self._consumer.seek(place, first)
+            return {}
 
     async def _open(self) -> None:
         if self._consumer is None:
@@ -96,6 +110,6 @@ def _stretch(
     place: TopicPartition, since: int, first: Any, committed: int | None, end: int
 ) -> Stretch:
     """`first`: the first record since the instant; None: there is none."""
-    behind = 0 if committed is None else committed
+    behind = min(committed or 0, end)
     begin = behind if first is None else min(first.offset, behind)
-    return Stretch(Partition(*place), since, begin, behind, max(0, end - behind))
+    return Stretch(Partition(*place), since, begin, behind, end - behind, committed is not None)

@@ -141,10 +141,6 @@ async def test_an_unknown_row_is_not_left_to_a_letter_that_says_nothing_of_it(
     taken = again(replace(item, record=other), await row_of(guard, item))
     lease = granted(await guard.claim(taken)).lease
     await guard.record(lease, MarkUnknown("reset", "file"), item.mail, other)
-    (beside,) = [one for one in await guard.dead_letters() if one.status is LetterStatus.PARKED]
-    await guard.share_fate(beside)
-    assert LetterStatus.PARKED in {one.status for one in await guard.dead_letters()}, "not yet"
-
     await sql(DEAD, "20 min")
     (left,) = await guard.stale(10)
     assert isinstance(await guard.park_too(item.record, KIND, left), Recorded)
