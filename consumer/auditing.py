@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, assert_never
 
-from consumer.guard.letters import LetterStatus
+from consumer.guard.letters import UNCLOSED
 from consumer.guard.rows import Place
 from consumer.model import (
     OPEN,
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 _BEFORE = "nothing earlier of its partition stands there: did the group begin behind it?"
 _WITH_LETTER = tuple(f"{reason}:" for reason in (Reason.REJECTED, Reason.EXHAUSTED))
-_AT_WORK = (LetterStatus.OPEN, LetterStatus.PARKED)
 
 
 class End(StrEnum):
@@ -130,8 +129,8 @@ class Audit:
 
 def traced(at: Coordinates, trace: Trace) -> Finding | None:
     """Judge by what stands at its coordinates; None: nothing does."""
-    at_work = next((one for one in trace.letters if one.status in _AT_WORK), None)
-    row = next(iter(sorted(trace.rows, key=lambda one: one.status is not Status.SENT)), None)
+    at_work = next((one for one in trace.letters if one.status in UNCLOSED), None)
+    row = min(trace.rows, key=lambda one: one.status is not Status.SENT, default=None)
     if row is None:
         letter = at_work or next(iter(trace.letters), None)
         return _of_letter(at, letter) if letter else None
@@ -160,7 +159,7 @@ def _of_row(row: RowTrace, *, told: bool) -> tuple[End, str]:
 
 def _of_letter(at: Coordinates, letter: LetterTrace) -> Finding:
     detail = f"{letter.status}: {letter.reason}"
-    end = End.DEAD_LETTER if letter.status in _AT_WORK else End.CLOSED
+    end = End.DEAD_LETTER if letter.status in UNCLOSED else End.CLOSED
     return Finding(at, end, detail, letter.mail_type, letter.key)
 
 

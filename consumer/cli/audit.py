@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import aclosing, contextmanager
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final, TypeAlias
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
 from consumer import parts, settings
 from consumer.auditing import Audit, End, Finding
@@ -139,23 +137,13 @@ def _begin(since: str, retention: float) -> datetime:
 
 
 async def _look(report: Report, past: Past, judge: Judge, *, shown: bool) -> None:
-    with _progress(sum(map(len, report.stretches)), shown=shown) as advance:
+    offsets = sum(map(len, report.stretches))
+    with printing.progress("records", offsets, shown=shown) as advance:
         for stretch in report.stretches:
             async with aclosing(past.pages(stretch)) as pages:
                 async for records in pages:
                     report.add(await patiently(judge(records), _PATIENCE))
                     advance(len(records))
-
-
-@contextmanager
-def _progress(offsets: int, *, shown: bool) -> Iterator[Callable[[int], None]]:
-    """Yield what counts records; on a terminal a bar says how far they are read."""
-    console = Console(stderr=True)
-    with Progress(
-        console=console, transient=True, disable=not (shown and console.is_terminal)
-    ) as bar:
-        task = bar.add_task("records", total=offsets)
-        yield lambda records: bar.advance(task, records)
 
 
 # ── What is told
@@ -166,7 +154,6 @@ def _facts(report: Report) -> dict[str, object]:
         "kept": report.kept,
         "since": report.since,
         "records": report.ends.total(),
-        "untold": report.count(End.UNTRACED),
         "ahead": sum(stretch.ahead for stretch in report.stretches),
         "ends": [
             {"end": end, "detail": detail, "records": number}

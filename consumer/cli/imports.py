@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
 from consumer import parts, settings
 from consumer.cli import printing
@@ -139,17 +137,15 @@ def _worth(
 @contextmanager
 def _progress(file: Path, *, shown: bool) -> Iterator[Iterator[Line]]:
     """Yield the lines of a file; on a terminal a bar says how far they are read."""
-    console = Console(stderr=True)
     lines = read_list(file)
-    if not shown or not console.is_terminal or not file.is_file():
+    if not file.is_file():  # a pipe has no size
         yield lines
         return
-    with Progress(console=console, transient=True) as bar:
-        task = bar.add_task(str(file), total=file.stat().st_size)
+    with printing.progress(str(file), file.stat().st_size, shown=shown) as advance:
 
         def counted() -> Iterator[Line]:
             for line in lines:
-                bar.advance(task, line.bytes)
+                advance(line.bytes)
                 yield line
 
         yield counted()

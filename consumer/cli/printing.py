@@ -12,13 +12,14 @@ import io
 import os
 import sys
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import orjson
 from rich.console import Console
+from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
@@ -119,6 +120,16 @@ def pairs(facts: Iterable[tuple[str, object]]) -> None:
     width = max((len(name) for name, _ in known), default=0)
     for name, value in known:
         say(f"  {name:<{width}}  {value}")
+
+
+@contextmanager
+def progress(name: str, total: int, *, shown: bool) -> Iterator[Callable[[int], None]]:
+    """Yield what is told of each step done; on a terminal a bar on stderr says how far it is."""
+    console = Console(stderr=True)
+    shown = shown and console.is_terminal
+    with Progress(console=console, transient=True, disable=not shown) as bar:
+        task = bar.add_task(name, total=total)
+        yield lambda steps: bar.advance(task, steps)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -9,6 +9,7 @@ from typing import Final
 
 from consumer.cli import letters
 from consumer.guard import DeadLetter, Happening, LetterStatus, Story
+from consumer.guard.letters import UNCLOSED
 from consumer.model import IMPORTED, Evidence, News, Row, Status
 
 _MONTHS: Final = (
@@ -20,6 +21,7 @@ _NUMBERS: Final = (
     "eleven", "twelve",
 )  # fmt: skip
 _NEAR: Final = 2 * 3600.0  # seconds; what is further apart is told by its date
+_IN_SECONDS: Final = 120.0  # longer ones are told in minutes
 _LINK: Final = re.compile(r"[0-9a-f]{48} (.*)", re.DOTALL)
 _FRACTION: Final = re.compile(r"(:\d\d)\.\d+(?= UTC)")  # a note's, which tells its call from others
 _OUR_STOP: Final = re.compile(r"\S+: called back")
@@ -159,7 +161,7 @@ def _stands(story: Story) -> Iterator[str]:
 
 
 def _unclosed(story: Story) -> list[DeadLetter]:
-    return [one for one in story.letters if one.status in (LetterStatus.OPEN, LetterStatus.PARKED)]
+    return [one for one in story.letters if one.status in UNCLOSED]
 
 
 def _letter(letter: DeadLetter) -> str:
@@ -180,7 +182,7 @@ def _when(at: datetime, before: datetime | None) -> str:
 
 
 def _ago(seconds: float) -> str:
-    if seconds < 120:  # noqa: PLR2004 - two minutes
+    if seconds < _IN_SECONDS:
         return _unit(round(seconds), "second")
     return _unit(round(seconds / 60), "minute")
 

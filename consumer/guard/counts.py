@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from consumer.guard.lanes import Address, connect
-from consumer.guard.letters import LetterStatus
+from consumer.guard.letters import UNCLOSED, LetterStatus
 from consumer.model import Coordinates, Reason, Status
 
 
@@ -23,7 +23,7 @@ class CountedLetter:
     @property
     def stands(self) -> bool:
         """Tell whether its record still is a dead letter: open, or parked for the service."""
-        return self.status in {LetterStatus.OPEN, LetterStatus.PARKED}
+        return self.status in UNCLOSED
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,6 @@ from consumer.guard.traces import Double, Trace
 from consumer.model import Coordinates, Edition, Mail, Record, Row
 
 _HEARD: Final = 60.0  # seconds since a worker's last beat, in which it may still be at work
-_ROWS: Final = 1000  # a batch of pruning
 
 
 class Desk:
@@ -158,7 +157,7 @@ class Desk:
 
     async def prune(self, retention: float) -> int:
         """Delete some of what is past its retention. 0: none left, or a worker is at it."""
-        return await self._slow.run(lambda c: upkeep.prune(c, retention, _ROWS))
+        return await self._slow.run(lambda c: upkeep.prune(c, retention, upkeep.BATCH))
 
     # ── Notes of a service in shadow mode
 

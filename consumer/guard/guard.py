@@ -49,7 +49,6 @@ from consumer.model import (
 
 POOL_SIZE = 2  # connections for what is not hot: parking, due work, reading
 LIVE_FOR = 15.0  # seconds a worker counts after its last beat
-ALL_ROWS = 1000  # a batch of pruning: short locks, short transactions
 
 
 class Guard:
@@ -233,7 +232,7 @@ class Guard:
         """Stop counting as a live worker: the others get this one's share of the rate at once."""
         await self._rest.run(lambda c: upkeep.leave(c, self._owner))
 
-    async def prune(self, limit: int = ALL_ROWS) -> int:
+    async def prune(self, limit: int = upkeep.BATCH) -> int:
         """Delete a batch of rows and closed letters past retention. 0: none left, or not ours."""
         return await self._slow.run(lambda c: upkeep.prune(c, self._retention, limit))
 

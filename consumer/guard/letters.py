@@ -76,6 +76,9 @@ class LetterStatus(StrEnum):
     DISCARDED = "discarded"
 
 
+UNCLOSED = (LetterStatus.OPEN, LetterStatus.PARKED)  # somebody is at it, or has to be
+
+
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
     """As an operator sees it.

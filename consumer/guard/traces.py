@@ -13,7 +13,8 @@ from typing import Any, Final
 from consumer.guard.letters import LetterStatus
 from consumer.model import Coordinates, Reason, Status
 
-# Of other deployments' mail types on the same database nothing is said.
+# Rows of other deployments' mail types on the same database say nothing. A letter may be of a type
+# that no catalogue knows: all of a record's are returned.
 FIND = """
     WITH i AS MATERIALIZED (
         SELECT * FROM unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[])
@@ -40,7 +41,7 @@ DOUBLES = """
       FROM history h JOIN sent_message m USING (idempotency_key)
      WHERE h.event = 'double' AND h.last_at >= $1 AND m.event_type = ANY($2::text[]) ORDER BY 1
 """
-SETTLED_IN: Final = timedelta(minutes=30)  # the sweep has found an open row by then
+SWEPT_WITHIN: Final = timedelta(minutes=30)  # the sweep has found an open row by then
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class LetterTrace:
 
 @dataclass(slots=True)
 class Trace:
-    """Several rows: one a mail type, and one a version, where a person had a mail sent again."""
+    """Several, where events of one record make mails of several types."""
 
     rows: list[RowTrace]
     letters: list[LetterTrace]
@@ -87,7 +88,7 @@ async def traces(
     columns = zip(
         *((at.topic, at.partition, at.offset, at.timestamp) for at in places), strict=True
     )
-    for values in await connection.fetch(FIND, *columns, list(types), SETTLED_IN):
+    for values in await connection.fetch(FIND, *columns, list(types), SWEPT_WITHIN):
         trace = found[values["n"] - 1]
         named = values["idempotency_key"], values["event_type"]
         if values["reason"] is None:

@@ -18,6 +18,8 @@ BEAT = """
     SELECT count(*) AS others, (SELECT count(*) FROM mine) AS mine
       FROM worker WHERE owner <> $1 AND seen_at > now() - $2::interval
 """
+BATCH = 1000  # rows pruned at once: short locks, short transactions
+
 ALIVE = "SELECT count(*) FROM worker WHERE seen_at > now() - $1::interval"
 LEAVE = "DELETE FROM worker WHERE owner = $1"
 

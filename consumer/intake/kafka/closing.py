@@ -11,6 +11,7 @@ from aiokafka.protocol.group import LeaveGroupRequest
 
 _CUT = 1.0  # seconds for what is cut off to end
 _IN_A_HURRY = 0.5  # seconds for the goodbye of a stop that must not wait
+_SOON = 2.0  # seconds for one that has nobody to say goodbye to
 _GLANCE = 0.1  # seconds between two looks at whether it joins
 
 
@@ -45,6 +46,11 @@ async def _leave_while_joining(consumer: Any) -> None:
                 await consumer._client.send(group.coordinator_id, goodbye)  # noqa: SLF001 - no public way
             return
         await asyncio.sleep(_GLANCE)
+
+
+async def dismissed(consumer: Any) -> None:
+    """End a consumer that is no member of a group, soon and whatever the brokers do."""
+    await ended(asyncio.create_task(consumer.stop()), _SOON, consumer._client)  # noqa: SLF001 - no public way
 
 
 async def ended(stopping: asyncio.Task[None], budget: float, client: Any) -> bool:

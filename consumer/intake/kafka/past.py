@@ -14,13 +14,12 @@ from aiokafka.errors import OffsetOutOfRangeError
 from consumer.intake.cluster import Cluster, KafkaUnreachableError, Timing
 from consumer.intake.kafka.access import check_topics, translated
 from consumer.intake.kafka.client import guard_offset_fetch, new_consumer, to_record
-from consumer.intake.kafka.closing import ended
+from consumer.intake.kafka.closing import dismissed
 from consumer.intake.offsets import Partition
 from consumer.model import Record
 
 PAGE: Final = 500  # records at once; each may have ten megabytes
 PATIENCE: Final = 20.0  # seconds without a record
-CLOSE: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,7 @@ class Past:
     async def aclose(self) -> None:
         consumer, self._consumer = self._consumer, None
         if consumer is not None:
-            await ended(asyncio.create_task(consumer.stop()), CLOSE, consumer._client)  # noqa: SLF001 - no public way
+            await dismissed(consumer)
 
 
 def _is_in(message: Any, stretch: Stretch) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
@@ -15,12 +14,11 @@ from consumer.intake.cluster import (
 )
 from consumer.intake.kafka.access import check_topics, client_options, translated
 from consumer.intake.kafka.client import to_record
-from consumer.intake.kafka.closing import ended
+from consumer.intake.kafka.closing import dismissed
 from consumer.intake.kafka.names import tolerate_names
 from consumer.model import Coordinates, Record
 
 PATIENCE = 5.0  # seconds for one record; what is there comes at once
-CLOSE = 2.0
 
 
 class RecordGoneError(Exception):
@@ -94,4 +92,4 @@ class Reader:
     async def close(self) -> None:
         consumer, self._consumer = self._consumer, None
         if consumer is not None:
-            await ended(asyncio.create_task(consumer.stop()), CLOSE, consumer._client)  # noqa: SLF001 - no public way
+            await dismissed(consumer)
