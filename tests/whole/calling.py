@@ -107,8 +107,7 @@ class Listener:
         return found.value
 
     def _port(self) -> Any:
-        [said] = [one for one in self.worker.lines() if one["event"] == "listening for webhooks"]
-        return said["port"]
+        return self.worker.line("listening for webhooks")["port"]
 
 
 async def listening(stack: Stack, voice: Voice) -> Listener:

@@ -146,8 +146,8 @@ async def collecting() -> AsyncIterator[Collector]:
 
 async def called_back(worker: Worker, mail: str) -> list[int]:
     """Have the provider call: a bounce of the mail, one with a wrong password, and nonsense."""
-    [said] = [one for one in worker.lines() if one["event"] == "listening for webhooks"]
-    url = f"http://127.0.0.1:{said['port']}/webhooks/postmark"
+    port = worker.line("listening for webhooks")["port"]
+    url = f"http://127.0.0.1:{port}/webhooks/postmark"
     bounce = {
         "RecordType": "Bounce", "Type": "HardBounce", "MessageID": mail, "Email": address("sent"),
         "Description": ECHO, "Details": ECHO, "Metadata": {"sendonce_key": key_of("sent")},

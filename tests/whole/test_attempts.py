@@ -117,7 +117,8 @@ def _counted(double: Double) -> tuple[int, int]:
 def _attempts(worker: Worker, row: Row) -> list[datetime]:
     """Return when the attempts for this mail were answered, by the log."""
     key = send_key("order.receipt", row.name, row.address)
-    lines = [one for one in worker.lines() if one["event"] == "attempt" and one["key"] == key]
+    told = [one for one in worker.lines() if one.get("event") == "attempt"]
+    lines = [one for one in told if one["key"] == key]
     return [datetime.fromisoformat(line["timestamp"]) for line in lines]
 
 

@@ -98,9 +98,9 @@ async def test_rows_whose_records_nobody_delivers_any_more_are_swept(
     await until(partial(_stand, stack, standing), 150)  # two sweeps: one may find a broker slow
     await told(stack, key_of("SENDING"), "sent", "sent")
     await told(stack, key_of("NEVER"), "dead_letter", "sent")
+    assert await worker.stop() == 0
     assert worker.said("swept", key=key_of("SENDING"))
     assert worker.said("orphaned", key=key_of("GONE"))
-    assert await worker.stop() == 0
     assert await settled_by(stack) == {"lookup": 1}
     await shown(stack, ("orphaned", "open"), ("unknown", "settled"), ("exhausted", "settled"))
     assert double.ledger.total == sent + 1  # what had never been sent

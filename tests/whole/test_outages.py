@@ -86,8 +86,8 @@ async def test_kafka_is_killed_and_comes_back(
             await worker.ready(60)
         _stayed_alive(pulse)
         assert 503 in pulse.statuses["/readyz"]
-        _told_of_kafka(worker)
         await _all_is_well(stack, worker, double, len(upstream.orders))
+        _told_of_kafka(worker)
 
 
 async def test_postgres_is_killed_and_comes_back(
@@ -108,9 +108,9 @@ async def test_postgres_is_killed_and_comes_back(
             await worker.ready(60)
         _stayed_alive(pulse)
         assert 503 in pulse.statuses["/readyz"]
+        await _all_is_well(stack, worker, double, len(upstream.orders))
         assert worker.said("postgres unreachable")
         assert worker.said("postgres is back")
-        await _all_is_well(stack, worker, double, len(upstream.orders))
 
 
 async def test_lines_to_postgres_stall_and_break(

@@ -91,7 +91,7 @@ async def test_an_outage_of_the_registry_loses_and_sets_aside_nothing(
         assert await stack.statuses() == {"sent": ORDERS + RESETS}
         assert len(double.ledger.accepted) == ORDERS + RESETS
         assert double.ledger.accepted_twice == []
-        assert second.said("registry back")
+        await second.until(lambda: second.said("registry back"), 30)
 
 
 async def test_what_is_known_needs_no_registry(stack: Stack, double: Double) -> None:

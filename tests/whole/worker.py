@@ -69,7 +69,13 @@ class Worker:
         text = self.log.read_bytes() if self.log.exists() else b""
         return [_line(line) for line in text.splitlines()]
 
+    def line(self, event: str) -> dict[str, Any]:
+        """Return the one line of this event."""
+        [found] = [line for line in self.lines() if line.get("event") == event]
+        return found
+
     def said(self, event: str, **facts: object) -> bool:
+        """Say whether the log has this line. A thread writes it late: ask `until`, or after."""
         return any(
             line.get("event") == event and facts.items() <= line.items() for line in self.lines()
         )
