@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import secrets
+import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from typing import TYPE_CHECKING, TypeVar
@@ -30,6 +31,12 @@ NO_HISTORY = "no git history"  # a shallow clone cannot be mended by installing 
 SLOW = ("tests/whole/", "tests/chaos/", "tests/simulation/")
 
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
+
+
+def pytest_configure() -> None:
+    """Whoever started parts ends them; also where the shell that started us ignores Ctrl-C."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ import gc
 import itertools
 import os
 import random
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -150,6 +151,7 @@ def main() -> None:
     given, console = arguments(), Console(highlight=False)
     if not console.is_terminal:
         console.width = WIDTH
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever started parts ends them
     with TemporaryFile() as log, started(given.concurrency[0]) as bench:
         configure_logging(stream=log)  # every attempt writes its line, as in earnest
         if given.profile:

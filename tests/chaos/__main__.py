@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import json
 import secrets
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,9 @@ def main() -> int:
     parser.add_argument("--takeover", type=int, metavar="N")
     parser.add_argument("--frozen", type=int, metavar="N")
     parser.add_argument("--matrix", action="store_true")
-    return asyncio.run(say(chosen(parser.parse_args())))
+    given = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever started parts ends them
+    return asyncio.run(say(chosen(given)))
 
 
 def chosen(given: argparse.Namespace) -> Told:
