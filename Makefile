@@ -24,7 +24,7 @@ demo: $(READY) ## The whole service on embedded Kafka and Postgres, 2,000 events
 test: $(READY) ## Every test, on real Kafka and Postgres; the last lines say what was skipped and why
 	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
-test-fast: $(READY) ## The pure tests only, under ten seconds
+test-fast: $(READY) ## The pure tests only, half a minute
 	@$(BIN)/python -m pytest tests/unit --hypothesis-profile fast $(ARGS)
 
 chaos: $(READY) ## Everything broken at once on real parts, ten minutes; then the ledgers are read

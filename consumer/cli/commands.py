@@ -22,6 +22,7 @@ from consumer.cli import (
     resend,
     send_test,
     service,
+    settle,
     shadow,
     show,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "run",
     "send_test",
     "service",
+    "settle",
     "shadow",
     "show",
 ]

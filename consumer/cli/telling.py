@@ -34,9 +34,10 @@ _SENT_BY: Final = {
         "{p} took it under id {id}; by the policy of its type it was sent although the first"
         " request may have arrived as well"
     ),
-    Evidence.PERSON: "a person recorded that {p} had it under id {id}",
+    Evidence.PERSON: "a person recorded that {p} had it under id {id} ({w})",
     Evidence.LATE: "the answer of {p} came after all: it had taken it under id {id}: sent once",
 }
+_BY_HAND: Final = "A person recorded that {p} had it under id {id}."
 _GOES_ON: Final = "its attempts go on"
 _TOLD: Final = {
     "taken over": "it was taken up again ({d})",
@@ -124,7 +125,7 @@ def _said(line: Happening, story: Story) -> str:
     detail = _aloud(line.detail) or "no reason is kept"
     said = text.format(
         p=provider, id=line.provider_message_id, d=detail, n=_LINK.sub(r"\1", detail),
-        v=story.version, next=story.version + 1,
+        v=story.version, next=story.version + 1, w=detail.partition(": ")[2],
     )  # fmt: skip
     return said if line.times == 1 else f"{said}; {_count(line.times)} times, last {_date(line)}"
 
@@ -146,8 +147,7 @@ def _stands(story: Story) -> Iterator[str]:
     """How it stands now, where the last thing that happened does not say it."""
     row = story.row
     if _found_by_a_person(story):
-        found = _SENT_BY[Evidence.PERSON].format(p=row.provider, id=row.provider_message_id)
-        yield f"{found[0].upper()}{found[1:]}."
+        yield _BY_HAND.format(p=row.provider, id=row.provider_message_id)
     if story.second_message_id is not None:
         yield f"It was sent twice: the second mail has id {story.second_message_id}."
     if row.status is Status.UNKNOWN or (row.status is Status.DISCARDED and row.in_doubt):

@@ -14,7 +14,7 @@ guard.py ─▶ connections.py   of one worker
             parking.py   doubts.py   hearing.py   sweep.py   telling.py
             reading.py   letters.py   history.py   rows.py
             upkeep.py ▶ wiping.py, blanking.py
-desk.py  ─▶ operators.py   resends.py   links.py      what a person asks for
+desk.py  ─▶ operators.py   settling.py   resends.py   links.py      what a person asks for
          ─▶ forgetting.py ▶ erasing.py, mentions.py (pure)
 letters  ─▶ privacy.py ▶ sealing.py                   what of a record is written, and in what form
 """

@@ -15,6 +15,7 @@ from consumer.guard import (
     reading,
     resends,
     rows,
+    settling,
     shadows,
     traces,
     upkeep,
@@ -32,6 +33,7 @@ from consumer.guard.reading import Addressed, Story
 from consumer.guard.resends import Resend, ResendResult
 from consumer.guard.rows import Place
 from consumer.guard.schema import check_schema
+from consumer.guard.settling import SettleResult
 from consumer.guard.shadows import Note
 from consumer.guard.traces import Double, Trace
 from consumer.model import Coordinates, Edition, Mail, Record, Row
@@ -132,6 +134,9 @@ class Desk:
 
     async def discard_key(self, key: str, note: str) -> DiscardResult:
         return await self._lane.run(lambda c: operators.discard_key(c, key, note))
+
+    async def settle(self, key: str, message_id: str, note: str) -> SettleResult:
+        return await self._lane.run(lambda c: settling.settle(c, key, message_id, note))
 
     async def resend(self, wish: Resend) -> ResendResult:
         return await self._lane.run(lambda c: resends.resend(c, wish, self._privacy))

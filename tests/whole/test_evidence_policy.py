@@ -9,6 +9,7 @@ from tests.doubles import APIS
 from tests.doubles.engine import Double, Fault
 from tests.doubles.smtp import SmtpDouble
 from tests.parts.kafka import Kafka
+from tests.whole.commands import answer, run
 from tests.whole.events import receipt, reset
 from tests.whole.placing import until, work
 from tests.whole.settling import (
@@ -31,7 +32,10 @@ MAINTENANCE = Fault("status", 503, '{"ErrorCode":100,"Message":"maintenance"}')
 async def test_a_submission_server_that_loses_its_answers(
     kafka: Kafka, database: str, tmp_path: Path
 ) -> None:
-    """Nobody to ask, no webhook. `hold`: a person at once. `resend`: within the attempts left."""
+    """Nobody to ask, no webhook. `hold`: a person at once, who looks, and says what is there.
+
+    `resend`: within the attempts left.
+    """
     async with (
         SmtpDouble() as double,
         deployed(kafka, database, tmp_path, {"smtp": double.options}) as stack,
@@ -47,6 +51,11 @@ async def test_a_submission_server_that_loses_its_answers(
         double.script.then(Fault("drop"))
         await stack.publish(stack.accounts, [reset("ONCE")])
         await told(stack, once, "unknown", "sent")
+        [id_of_held] = double.ledger.accepted[held]
+        words = ("--by", "ada", "--why", "seen in the log of the server", "--json")
+        [settled] = answer(await run(stack, "settle", f"{held}={id_of_held}", *words))
+        assert (settled["was"], settled["provider"]) == ("unknown", "smtp")
+        await told(stack, held, "unknown", "sent")
         assert await worker.stop() == 0
 
         assert {key: len(ids) for key, ids in double.ledger.accepted.items()} == {
@@ -61,8 +70,8 @@ async def test_a_submission_server_that_loses_its_answers(
         assert (row["status"], row["attempts"]) == ("unknown", CAP)
         assert (await happened(stack, always))[-1] == "open"
         row = await row_of(stack, held)
-        assert (row["status"], row["attempts"]) == ("unknown", 1)
-        await shown(stack, ("unknown", "open"), ("unknown", "open"), ("unknown", "settled"))
+        assert (row["status"], row["settled_by"], row["attempts"]) == ("sent", "person", 1)
+        await shown(stack, ("unknown", "open"), *[("unknown", "settled")] * 2)
 
 
 async def test_in_doubt_there_is_no_second_provider(

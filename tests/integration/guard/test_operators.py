@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from consumer.guard import Guard, LetterStatus, WrongEnvironmentError
 from consumer.guard.desk import Desk
-from consumer.guard.operators import Discarded, NotDone, Turn
+from consumer.guard.operators import Discarded, DiscardResult, NotDone, Turn
+from consumer.guard.settling import Settled, SettleResult
 from consumer.guard.verdict import Duplicate, judge
 from consumer.model import (
     Bad,
@@ -56,7 +58,7 @@ async def look(guard: Guard, item: Claim) -> Row:
     return row
 
 
-FOUND = "an unknown mail was found at the provider"
+FOUND = "sendonce settle KEY=ID"
 GIVEN_UP = "sendonce discard KEY"
 
 
@@ -68,7 +70,7 @@ GIVEN_UP = "sendonce discard KEY"
     ],
 )
 async def test_an_unknown_outcome_is_settled(
-    guard: Guard, desk: Desk, sql: Sql, what: str, becomes: Status, letter: LetterStatus
+    guard: Guard, desk: Desk, what: str, becomes: Status, letter: LetterStatus
 ) -> None:
     """Row and letters are closed, upstream is told, and the key stays taken."""
     item, other = await unknown(guard), await unknown(guard, "other")
@@ -76,7 +78,7 @@ async def test_an_unknown_outcome_is_settled(
     await guard.park_too(beside, item.mail.type.name, await look(guard, item))
     conflict = Bad(Reason.CONFLICT, "x", item.mail.type.name, item.mail.key)
     await guard.park(record(), conflict)
-    await settle(desk, sql, what, item)
+    assert not isinstance(await settle(desk, what, item), NotDone)
 
     row = await look(guard, item)
     assert row.status is becomes
@@ -89,22 +91,45 @@ async def test_an_unknown_outcome_is_settled(
     assert OutcomeStatus(becomes)
 
 
-async def settle(desk: Desk, sql: Sql, what: str, item: Claim) -> None:
+async def settle(desk: Desk, what: str, item: Claim) -> SettleResult | DiscardResult:
+    assert what in README
     if what == FOUND:
-        await sql(statement(FOUND).replace("KEY", item.mail.key))
-    else:
-        assert what in README
-        await desk.discard_key(item.mail.key, "by ada, now: no")
+        return await desk.settle(item.mail.key, "id-1", "by ada, now: it is in the log")
+    return await desk.discard_key(item.mail.key, "by ada, now: no")
 
 
-async def test_what_is_settled_by_hand_is_nothing_but_the_unknown(
+async def test_what_is_settled_by_hand_is_nothing_but_the_unknown(guard: Guard, desk: Desk) -> None:
+    item = claim()
+    for what in (FOUND, GIVEN_UP):
+        assert isinstance(await settle(desk, what, item), NotDone), "there is no row"
+    lease = granted(await guard.claim(item)).lease  # it is being sent at this moment
+    for what in (FOUND, GIVEN_UP):
+        assert isinstance(await settle(desk, what, item), NotDone)
+    assert (await look(guard, item)).status is Status.SENDING
+    await guard.record(lease, MarkSent("file", "another"), item.mail, item.record)
+    for what in (FOUND, GIVEN_UP):
+        assert isinstance(await settle(desk, what, item), NotDone)
+    assert (await look(guard, item)).provider_message_id == "another"
+
+
+async def test_what_a_person_found_is_signed_and_as_old_as_its_doubt(
     guard: Guard, desk: Desk, sql: Sql
 ) -> None:
-    item = claim()
-    await guard.claim(item)  # it is being sent at this moment
-    for what in (FOUND, GIVEN_UP):
-        await settle(desk, sql, what, item)
-    assert (await look(guard, item)).status is Status.SENDING
+    """Also where it was given up before; a second time changes nothing."""
+    item = await unknown(guard)
+    await sql("UPDATE sent_message SET doubt_since = now() - interval '3 days'")
+    await desk.discard_key(item.mail.key, "by ada, now: no")
+    for _ in range(2):
+        settled = await settle(desk, FOUND, item)
+        assert isinstance(settled, Settled)
+        assert settled.provider == "file"
+    story = await guard.show(item.mail.key)
+    assert story is not None
+    assert (story.settled_by, story.row.in_doubt) == (Evidence.PERSON, False)
+    assert story.row.sent_at is not None
+    assert datetime.now(UTC) - story.row.sent_at > timedelta(days=2)
+    assert story.history[-1].detail == "by person: by ada, now: it is in the log"
+    assert [line.event for line in story.history].count("sent") == 1
 
 
 async def test_letters_are_discarded_and_an_unknown_one_takes_its_row_along(

@@ -74,6 +74,8 @@ def test_help_shows_an_example(sendonce: Sendonce, command: str) -> None:
         "resend " + "0" * 48,
         "discard nothing --by ada --why x",
         "discard 1",
+        "settle nokey=1 --by ada --why x",
+        "settle " + "0" * 48 + "=1",
     ],
 )
 def test_wrong_usage_ends_with_2(configured: Path, sendonce: Sendonce, arguments: str) -> None:

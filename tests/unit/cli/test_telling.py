@@ -123,8 +123,24 @@ def test_what_was_never_tried_is_not_taken_up_again() -> None:
     assert later.endswith(" it was taken up again (its attempts go on).")
 
 
-def test_what_a_person_found_is_told_last_and_not_as_an_answer() -> None:
-    """The row has the time of the doubt: nobody knows when it was found."""
+def test_what_a_person_found_is_told_with_the_name() -> None:
+    note = "by ada, 2026-11-30 15:00:07.123456 UTC: seen in the relay's log"
+    row = replace(ROW, sent_at=AT + timedelta(seconds=10), provider_message_id="pm-123")
+    story = told(
+        line("unknown", 10, "read timeout"),
+        line("sent", 3610, f"by person: {note}", provider_message_id="pm-123"),
+        row=row,
+        settled_by=Evidence.PERSON,
+    )
+    assert story[-1] == (
+        "60 minutes later a person recorded that postmark had it under id pm-123 (by ada,"
+        " 2026-11-30 15:00:07 UTC: seen in the relay's log)."
+    )
+    assert not any("accepted" in sentence for sentence in story)
+
+
+def test_what_a_person_wrote_by_hand_is_told_last_and_not_as_an_answer() -> None:
+    """With SQL, as it was before `settle`: nobody knows when it was found."""
     row = replace(ROW, sent_at=AT + timedelta(seconds=10), provider_message_id="pm-123")
     story = told(
         line("unknown", 10, "read timeout"),
