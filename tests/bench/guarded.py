@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import math
 import shutil
+import signal
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -146,7 +147,15 @@ async def guarded(bench: Bench, count: int, at_start: Callable[[], None] = lambd
         finally:
             service._stop.set()
             await serving
+            _take_signals_back()
     return Guarded(cost, statements, wal)
+
+
+def _take_signals_back() -> None:
+    """The service, which is a process of its own elsewhere, has them lead to its stop."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().remove_signal_handler(number)
+        signal.signal(number, signal.default_int_handler)
 
 
 class Numbers:

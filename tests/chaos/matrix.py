@@ -107,12 +107,12 @@ async def _cell(shared: Ground, provider: str, moment: str) -> Cell | str:
     try:
         for _ in range(TRIES):
             found = await _tried(shared, provider, moment, kafka, leg)
+            leg.mode = Mode.PASS  # a moment that was not reached may have left it otherwise
+            leg.reset()
             if isinstance(found, Cell):
                 return found
         return found
     finally:
-        leg.mode = Mode.PASS  # a moment that was not reached may have left it otherwise
-        leg.reset()
         shared.relays.put_nowait((kafka, leg))
 
 
