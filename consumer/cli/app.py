@@ -81,7 +81,7 @@ class Commands(Group):
 
 _ORDER = [
     "demo", "check", "key", "render", "catalogue", "send-test", "migrate", "run", "publish", "show",
-    "dead-letters", "replay", "discard", "resend", "audit", "pause", "resume", "import",
+    "dead-letters", "replay", "settle", "discard", "resend", "audit", "pause", "resume", "import",
     "shadow-report", "forget", "prune",
 ]  # fmt: skip
 

@@ -9,7 +9,7 @@ import typer
 
 from consumer.cli import printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
-from consumer.cli.guarded import at_desk
+from consumer.cli.guarded import EACH, PATIENCE, at_desk
 from consumer.cli.signed import ByOption, WhyOption, note
 from consumer.guard.desk import Desk
 from consumer.guard.operators import Discarded, DiscardResult, NotDone
@@ -38,7 +38,8 @@ def discard(
     signed = note(by, why, "discard")
     for thing in things:
         _check(thing)
-    results = at_desk(config, lambda desk: _all(desk, things, signed))
+    patience = PATIENCE + EACH * len(things)
+    results = at_desk(config, lambda desk: _all(desk, things, signed), patience)
     done = list(zip(things, results, strict=True))
     if as_json:
         printing.document([_facts(*one) for one in done])

@@ -18,7 +18,8 @@ from consumer.privacy import privacy
 
 T = TypeVar("T")
 
-_PATIENCE: Final = 15.0  # seconds; the guard itself repeats for ever, a person does not
+PATIENCE: Final = 15.0  # seconds; the guard itself repeats for ever, a person does not
+EACH: Final = 0.1  # seconds more for each of many that are asked for at once
 
 
 def ask(config: Path, question: Callable[[Guard], Awaitable[T]]) -> T:
@@ -27,7 +28,7 @@ def ask(config: Path, question: Callable[[Guard], Awaitable[T]]) -> T:
 
 
 def at_desk(
-    config: Path, question: Callable[[Desk], Awaitable[T]], patience: float | None = _PATIENCE
+    config: Path, question: Callable[[Desk], Awaitable[T]], patience: float | None = PATIENCE
 ) -> T:
     """Open the desk for one question; refuses the database of another environment.
 
@@ -36,7 +37,7 @@ def at_desk(
     return asyncio.run(patiently(_at_desk(settings.load(config), question), patience))
 
 
-async def patiently(asked: Awaitable[T], patience: float | None = _PATIENCE) -> T:
+async def patiently(asked: Awaitable[T], patience: float | None = PATIENCE) -> T:
     """Wait for an answer of the guard; raises `StopError` where Postgres gives none in time."""
     try:
         async with asyncio.timeout(patience):

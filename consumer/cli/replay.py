@@ -14,7 +14,7 @@ from consumer.cli import letters, printing
 from consumer.cli import parked as at_it
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
 from consumer.cli.foretold import foresight, foretold
-from consumer.cli.guarded import at_desk
+from consumer.cli.guarded import EACH, PATIENCE, at_desk
 from consumer.cli.moments import moment
 from consumer.cli.signed import ByOption, WhyOption, note
 from consumer.forecast import Forecast, Foresight, What
@@ -26,8 +26,6 @@ from consumer.model import Reason
 BY_ID: Final = (LetterStatus.OPEN, LetterStatus.PARKED)  # what is taken when its id is named
 _COLUMNS = ("id", "reason", "record", "key", "would be", "detail")
 _BEHIND: Final = 5.0  # seconds between letters of one key, so that they go in their order
-_PATIENCE: Final = 15.0  # seconds, and some for each letter
-_EACH: Final = 0.1
 _MEANS = {
     What.SEND: "would be sent",
     What.EVIDENCE: "unknown: only evidence is looked for",
@@ -123,7 +121,7 @@ def replay(
         moment(since, "--since"), moment(until, "--until"), text,
     )  # fmt: skip
     found = settings.load(config)
-    eyes, patience = foresight(found), _PATIENCE + _EACH * limit
+    eyes, patience = foresight(found), PATIENCE + EACH * limit
     seen = at_desk(config, lambda d: _seen(d, eyes, chosen, limit, rate, signed), patience)
     if as_json:
         printing.document(_facts(seen, signed))

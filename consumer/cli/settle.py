@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Final
 
@@ -9,14 +10,19 @@ import typer
 
 from consumer.cli import printing
 from consumer.cli.app import DEFAULT_CONFIG, ConfigOption, JsonOption, StopError, app
-from consumer.cli.guarded import at_desk
+from consumer.cli.guarded import EACH, PATIENCE, at_desk
 from consumer.cli.signed import ByOption, WhyOption, note
 from consumer.guard.desk import Desk
 from consumer.guard.operators import NotDone
-from consumer.guard.settling import SettleResult
+from consumer.guard.settling import Settled, SettleResult
 from consumer.keys import is_key
+from consumer.model import Status
 
-_LONGEST: Final = 300  # characters of an id; the longest of the providers' own are Message-IDs
+_ID: Final = re.compile(r"[!-~]{1,255}")  # as webhooks may tell it
+_FOREIGN: Final = (
+    "what stands behind the = is an address, or the Message-ID of another mail: ours begins with"
+    " the key; of one that SES made, give what stands before the @"
+)
 
 
 @app.command()
@@ -30,18 +36,19 @@ def settle(
     config: ConfigOption = DEFAULT_CONFIG,
     as_json: JsonOption = False,
 ) -> None:
-    """Record that a provider has a mail whose outcome nobody knows: it was sent, once.
+    r"""Record that a provider has a mail whose outcome nobody knows: it was sent.
 
     For what the service cannot ask for: look the key up at the provider first. The row becomes
     `sent`, with your name; its dead letters are closed, and upstream is told. Nothing is sent.
 
     Examples:
       sendonce settle 0f3c...=0a1b-77 --by ada --why "seen in the relay's log"
-      xargs sendonce settle --by ada --why "the relay's log" < found.txt
+      xargs -d '\n' sendonce settle --by ada --why "the relay's log" < found.txt
     """
     signed = note(by, why, "settle")
     pairs = [_pair(text) for text in found]
-    results = at_desk(config, lambda desk: _all(desk, pairs, signed))
+    patience = PATIENCE + EACH * len(pairs)
+    results = at_desk(config, lambda desk: _all(desk, pairs, signed), patience)
     done = list(zip(pairs, results, strict=True))
     if as_json:
         printing.document([_facts(*one) for one in done])
@@ -53,16 +60,15 @@ def settle(
 
 
 def _pair(text: str) -> tuple[str, str]:
-    key, _, message_id = text.partition("=")
+    key, _, written = text.partition("=")
+    message_id = written.removeprefix("<").removesuffix(">")
     if not is_key(key):
         raise StopError(f"{text}: does not begin with a key of 48 characters, and =", code=2)
-    if not message_id or len(message_id) > _LONGEST or not _is_one_word(message_id):
-        raise StopError(f"{text}: behind the key and = stands the mail's id, one word", code=2)
+    if not _ID.fullmatch(message_id):
+        raise StopError(f"{key}: behind the = stands the mail's id, one word of ASCII", code=2)
+    if "@" in message_id and not message_id.startswith(f"{key}@"):
+        raise StopError(f"{key}: {_FOREIGN}", code=2)
     return key, message_id
-
-
-def _is_one_word(text: str) -> bool:
-    return text.isprintable() and not any(letter.isspace() for letter in text)
 
 
 async def _all(desk: Desk, pairs: Sequence[tuple[str, str]], signed: str) -> list[SettleResult]:
@@ -79,11 +85,17 @@ def _facts(pair: tuple[str, str], result: SettleResult) -> dict[str, object]:
         "was": result.row.status,
         "provider": result.provider,
         "provider_message_id": message_id,
+        "made_again_as": result.next,
     }
 
 
 def _told(pair: tuple[str, str], result: SettleResult) -> str:
     key, message_id = pair
-    if isinstance(result, NotDone):
+    if not isinstance(result, Settled):
         return f"{key}: refused: {result.why}"
-    return f"{key}: was {result.row.status}, is sent: {result.provider} has it as {message_id}"
+    if result.row.status is Status.SENT:
+        return f"{key}: is sent already: {result.provider} has it as {message_id}"
+    told = f"{key}: was {result.row.status}, is sent: {result.provider} has it as {message_id}"
+    return (
+        told if result.next is None else f"{told}. IT WAS MADE AGAIN, as {result.next}: see there"
+    )

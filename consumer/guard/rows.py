@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from consumer.model import Coordinates, Row, Status
+from consumer.model import Coordinates, Evidence, Row, Status
 
 # Named one by one: `m.*` would change its shape under a prepared statement when a column is added.
 COLUMNS = """m.idempotency_key, m.event_type, m.status, m.fingerprint, m.catalogue, m.provider,
     m.account, m.attempts, m.round, m.epoch, m.owner, m.token,
     coalesce(m.lease_until > now(), false) AS lease_live, m.doubt_since IS NOT NULL AS in_doubt,
     m.topic, m."partition", m."offset", m.record_timestamp, m.provider_message_id, m.sent_at,
-    m.first_attempt_at, m.body_hash, m.error, m.doubt_provider, m.version"""
+    m.first_attempt_at, m.body_hash, m.error, m.doubt_provider, m.version,
+    m.settled_by"""
 
 # Two arms, so that each uses its index.
 FIND = f"""
@@ -117,6 +118,7 @@ def row_of(values: Any) -> Row:
         error=values["error"],
         doubt_provider=values["doubt_provider"],
         version=values["version"],
+        settled_by=Evidence(by) if (by := values["settled_by"]) else None,
     )
 
 

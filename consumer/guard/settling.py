@@ -1,7 +1,6 @@
 """A person found a mail at its provider that nobody here knows the outcome of, and says so.
 
-Evidence like any other, but for two things: the person signs it, and the mail counts as sent when
-its doubt began, however long it took until somebody looked.
+Evidence like any other, signed by the person. What the provider itself tells later stands above it.
 """
 
 from __future__ import annotations
@@ -9,23 +8,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from consumer.guard import writes
+from consumer.guard import links, writes
 from consumer.guard.operators import NotDone
 from consumer.guard.rows import lock
 from consumer.guard.transitions import Write, proven
 from consumer.guard.writes import Change
 from consumer.model import Evidence, MarkSent, Row, Status
 
-DOUBT = "SELECT doubt_since FROM sent_message WHERE idempotency_key = $1"
-SENT_THEN = "UPDATE sent_message SET sent_at = $2 WHERE idempotency_key = $1"
-
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """`row`: as it stood before. `provider`: the one whose attempt was in doubt."""
+    """`row`: as it stood before; it may have been this very mail's already.
+
+    `provider`: the one whose attempt was in doubt. `next`: the key under which a person had the
+    mail made again meanwhile.
+    """
 
     row: Row
     provider: str
+    next: str | None = None
 
 
 SettleResult: TypeAlias = Settled | NotDone
@@ -45,13 +46,11 @@ async def settle(connection: Any, key: str, message_id: str, note: str) -> Settl
 
 
 async def _settle(connection: Any, row: Row, message_id: str, note: str) -> Settled:
-    since = await connection.fetchval(DOUBT, row.key)
     proof = MarkSent(row.doubt_provider or row.provider, message_id, Evidence.PERSON)
     decision = proven(row, proof)
     assert isinstance(decision, Write), "only a row that is sent can stand or be doubled"
     await writes.apply(connection, [Change(row, decision, note)])
-    await connection.execute(SENT_THEN, row.key, since)
-    return Settled(row, proof.provider)
+    return Settled(row, proof.provider, await links.after(connection, row.key))
 
 
 def _known(row: Row) -> str:

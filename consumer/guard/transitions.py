@@ -108,15 +108,21 @@ def proven(row: Row, proof: MarkSent) -> Write | Stands | Double:
     A plain answer that comes here was overtaken: had it been in time, the hot statement had it.
     Due is what nobody else will tell: a flight that is under way still tells its own record's end.
     """
-    if row.status is not Status.SENT:
-        return Write(
-            Status.SENT, row.attempts, provider=proof.provider,
-            provider_message_id=proof.provider_message_id, by=proof.by or Evidence.LATE,
-            due=row.status is not Status.SENDING or row.round > 0,
-        )  # fmt: skip
     known = (row.provider, row.provider_message_id)
-    same = known == (proof.provider, proof.provider_message_id)
-    return Stands(row.sent_at) if same else Double(row)
+    if row.status is Status.SENT and known == (proof.provider, proof.provider_message_id):
+        return Stands(row.sent_at)
+    if row.status is Status.SENT and not _is_hearsay(row):
+        return Double(row)
+    return Write(
+        Status.SENT, row.attempts, provider=proof.provider,
+        provider_message_id=proof.provider_message_id, by=proof.by or Evidence.LATE,
+        due=row.status is not Status.SENDING or row.round > 0,
+    )  # fmt: skip
+
+
+def _is_hearsay(row: Row) -> bool:
+    """A person read the id off a screen, of the only request there was: it may be spelt wrong."""
+    return row.settled_by is Evidence.PERSON and row.attempts <= 1
 
 
 def _unknown(row: Row, lease: Lease, transition: MarkUnknown) -> Decision:

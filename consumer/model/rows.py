@@ -33,6 +33,18 @@ IN_FLIGHT = (Status.SENDING, Status.WAITING)  # somebody is at it, or was until 
 OPEN = (*IN_FLIGHT, Status.UNKNOWN)
 
 
+class Evidence(StrEnum):
+    """By what an outcome was settled that nobody knew at first."""
+
+    REPEAT = "repeat"  # the provider took our repeat under its own key
+    LOOKUP = "lookup"  # it has the mail, when asked
+    WEBHOOK = "webhook"  # it told by itself, signed
+    ABSENCE = "absence"  # it documents when a mail is surely found, and found none: sent again
+    POLICY = "policy"  # nothing was left to ask; the type's `on_unknown = "resend"` sent again
+    PERSON = "person"
+    LATE = "late answer"  # the first attempt's own answer, after somebody else had the row
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A guard row as read back. `lease_live` was decided by the database's clock, in that read."""
@@ -59,18 +71,7 @@ class Row:
     error: str | None = None
     doubt_provider: str | None = None
     version: int = 1  # n: the mail of the (n-1)th time that a person asked for it again
-
-
-class Evidence(StrEnum):
-    """By what an outcome was settled that nobody knew at first."""
-
-    REPEAT = "repeat"  # the provider took our repeat under its own key
-    LOOKUP = "lookup"  # it has the mail, when asked
-    WEBHOOK = "webhook"  # it told by itself, signed
-    ABSENCE = "absence"  # it documents when a mail is surely found, and found none: sent again
-    POLICY = "policy"  # nothing was left to ask; the type's `on_unknown = "resend"` sent again
-    PERSON = "person"
-    LATE = "late answer"  # the first attempt's own answer, after somebody else had the row
+    settled_by: Evidence | None = None
 
 
 def elapsed() -> float:

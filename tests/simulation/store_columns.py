@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from consumer.guard.history import Entry
 from consumer.guard.letters import DeadLetter, LetterStatus
-from consumer.model import Coordinates, Reason, Record, Row, Status
+from consumer.model import Coordinates, Evidence, Reason, Record, Row, Status
 
 IN_FLIGHT = (Status.SENDING, Status.WAITING)
 OPEN_ROW = (Status.SENDING, Status.WAITING, Status.UNKNOWN)
@@ -73,6 +73,7 @@ class Message:
             self.lease_until is not None and self.lease_until > now, self.doubt_since is not None,
             self.at, self.provider_message_id, when(self.sent_at), when(self.first_attempt_at),
             self.body_hash, self.error, self.doubt_provider, self.version,
+            None if self.settled_by is None else Evidence(self.settled_by),
         )  # fmt: skip
 
     def check(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,8 @@ from consumer.model import (
     MarkParked,
     MarkSent,
     MarkUnknown,
+    News,
+    Notice,
     OutcomeStatus,
     Reason,
     Row,
@@ -112,24 +113,46 @@ async def test_what_is_settled_by_hand_is_nothing_but_the_unknown(guard: Guard, 
     assert (await look(guard, item)).provider_message_id == "another"
 
 
-async def test_what_a_person_found_is_signed_and_as_old_as_its_doubt(
+async def test_what_a_person_found_is_signed_and_names_the_provider_of_the_doubt(
     guard: Guard, desk: Desk, sql: Sql
 ) -> None:
     """Also where it was given up before; a second time changes nothing."""
     item = await unknown(guard)
-    await sql("UPDATE sent_message SET doubt_since = now() - interval '3 days'")
+    await sql("UPDATE sent_message SET doubt_provider = 'relay'")
     await desk.discard_key(item.mail.key, "by ada, now: no")
     for _ in range(2):
         settled = await settle(desk, FOUND, item)
         assert isinstance(settled, Settled)
-        assert settled.provider == "file"
+        assert settled.provider == "relay"
     story = await guard.show(item.mail.key)
     assert story is not None
     assert (story.settled_by, story.row.in_doubt) == (Evidence.PERSON, False)
-    assert story.row.sent_at is not None
-    assert datetime.now(UTC) - story.row.sent_at > timedelta(days=2)
-    assert story.history[-1].detail == "by person: by ada, now: it is in the log"
-    assert [line.event for line in story.history].count("sent") == 1
+    assert (story.row.provider, story.row.provider_message_id) == ("relay", "id-1")
+    last = story.history[-1]
+    assert (last.event, last.times) == ("sent", 1)
+    assert last.detail == "by person: by ada, now: it is in the log"
+
+
+@pytest.mark.parametrize(("attempts", "doubles"), [(1, 0), (2, 1)])
+async def test_the_providers_own_word_stands_above_a_persons(
+    open_guard: Open, desk: Desk, sql: Sql, attempts: int, doubles: int
+) -> None:
+    """Of the only request there was, another id is another spelling; of several, another mail."""
+    alarms: list[str] = []
+    guard = await open_guard(on_double=lambda row, _proof: alarms.append(row.key))
+    item = await unknown(guard)
+    await sql("UPDATE sent_message SET attempts = $1", attempts)
+    await settle(desk, FOUND, item)
+    notice = Notice(item.mail.key, "file", "ID-1", News.DELIVERED, None)
+    for _ in range(2):
+        assert await guard.hear(notice)
+    story = await guard.show(item.mail.key)
+    assert story is not None
+    assert alarms == [item.mail.key] * doubles
+    by, message_id = (Evidence.PERSON, "id-1") if doubles else (Evidence.WEBHOOK, "ID-1")
+    assert (story.settled_by, story.row.provider_message_id) == (by, message_id)
+    assert story.second_message_id == ("ID-1" if doubles else None)
+    assert story.delivery == (None if doubles else News.DELIVERED)
 
 
 async def test_letters_are_discarded_and_an_unknown_one_takes_its_row_along(
