@@ -86,15 +86,16 @@ async def before_claim(scene: Scene) -> None:
     worker = await scene.start().ready(LONG)
     scene.postgres.mode = Mode.STALL
     await scene.publish()
-    await reached(lambda: _in_hand(worker), LONG)
+    await reached(lambda: _counts(worker, "sendonce_in_flight"), LONG)
     await worker.kill()
     scene.postgres.reset()
     scene.postgres.mode = Mode.PASS
 
 
-async def _in_hand(worker: Worker) -> bool:
+async def _counts(worker: Worker, name: str) -> bool:
+    """Say whether any number of the worker's that begins so is above zero."""
     _, text = await worker.get("/metrics")
-    lines = [line for line in text.splitlines() if line.startswith("sendonce_in_flight")]
+    lines = [line for line in text.splitlines() if line.startswith(name)]
     return any(float(line.split()[-1]) > 0 for line in lines)
 
 
@@ -184,16 +185,12 @@ async def during_commit(scene: Scene) -> None:
     """
     worker = await scene.start().ready(LONG)
     await scene.publish()
-    await reached(lambda: _has_finished(worker), LONG)
+    await reached(lambda: _counts(worker, 'sendonce_records_total{result="sent"'), LONG)
     scene.kafka.mode = Mode.WITHHOLD
     await reached(lambda: _is_committed(scene.stack), LONG)
     await worker.kill()
     scene.kafka.mode = Mode.PASS
     scene.kafka.reset()
-
-
-async def _has_finished(worker: Worker) -> bool:
-    return 'sendonce_records_total{result="sent"' in (await worker.get("/metrics"))[1]
 
 
 async def _is_committed(stack: Stack) -> bool:
