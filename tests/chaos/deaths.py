@@ -181,16 +181,21 @@ async def not_committed(scene: Scene) -> None:
 async def during_commit(scene: Scene) -> None:
     """The offset is on its way: the broker has it, and its answer does not come back.
 
-    Withheld only once the record is finished: its outcome, too, is answered by the broker.
+    Withheld only once the record is finished: that its outcome is told is answered, too.
     """
     worker = await scene.start().ready(LONG)
     await scene.publish()
-    await reached(lambda: _counts(worker, 'sendonce_records_total{result="sent"'), LONG)
+    await reached(lambda: _has_finished(worker), LONG)
     scene.kafka.mode = Mode.WITHHOLD
     await reached(lambda: _is_committed(scene.stack), LONG)
     await worker.kill()
     scene.kafka.mode = Mode.PASS
     scene.kafka.reset()
+
+
+async def _has_finished(worker: Worker) -> bool:
+    sent = await _counts(worker, 'sendonce_records_total{result="sent"')
+    return sent and not await _counts(worker, "sendonce_in_flight")
 
 
 async def _is_committed(stack: Stack) -> bool:
