@@ -22,7 +22,8 @@ ROOT = Path(__file__).parents[3]
 SLOW = """
 import time
 print("importing", flush=True)
-time.sleep(60)
+for _ in range(600):  # a signal that comes just before a sleep begins is heard only when it ends
+    time.sleep(0.1)
 """
 # A shell that started the tests in its background has it ignored, and so has every child.
 HEARD = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
